@@ -1,0 +1,193 @@
+"""What a check works with: draws a problem, runs it in the worker, compares with the definition.
+
+`run` is the seam: the grader gives the sandboxed session's, tests give one that runs in process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grader.bank.draw import Problem, Sizes, draw, generator
+from grader.calling import CallPlan
+from grader.definition import Activations
+from grader.layout import Layout
+from grader.mistakes import Mistake, are_compatible, combine, known_for
+from grader.model import (
+    Array,
+    Case,
+    Contract,
+    Input,
+    Message,
+    Observation,
+    Probe,
+    Returned,
+    Status,
+)
+
+Run = Callable[[Probe], Observation]
+
+
+class Finding(NamedTuple):
+    """What a check found: the share of the points earned, and why not all of them."""
+
+    credit: float
+    message: Message | None = None
+    mistake: str | None = None
+
+
+PASSED = Finding(1.0)
+
+
+def failed(key: str, credit: float = 0.0, **fields: Any) -> Finding:
+    """A finding that costs points, with its sentence."""
+    return Finding(credit, Message(key, fields))
+
+
+class Answer(NamedTuple):
+    """The contract's (output, weights) as far as the candidate returned them."""
+
+    output: Array | None
+    weights: Array | None
+    returned: Returned
+
+
+@dataclass
+class Bench:
+    """One submission on the bench, while its cases are judged."""
+
+    contract: Contract
+    plan: CallPlan
+    run: Run
+    layout: Layout | None
+    seed: int
+    carried: list[Mistake] = field(default_factory=list)
+
+    def rng(self, case: Case) -> np.random.Generator:
+        """This case's own random numbers."""
+        return generator(self.seed, case.id)
+
+    def draw(
+        self, case: Case, sizes: Mapping[str, int] | None = None, **options: Any
+    ) -> Problem:
+        """A problem for the candidate's parameters; sizes not given are the default ones."""
+        wanted = Sizes(**(sizes or {}))
+        if len(self.contract.inputs) == 1:
+            wanted = Sizes(
+                wanted.batch, wanted.q_len, wanted.q_len, wanted.d_model, wanted.num_heads
+            )
+        biases = frozenset(("bo",)) if self.layout is None else self.layout.biases()
+        has_output = self.layout is None or "Wo" in self.layout.places
+        return draw(self.rng(case), self.contract, wanted, biases, has_output, **options)
+
+    def probe(
+        self,
+        problem: Problem,
+        *,
+        storage: str = "contiguous",
+        dtype: str | None = None,
+        dropout: float | None = None,
+        **options: Any,
+    ) -> Probe:
+        """One call on this problem, as the contract says; further options are Probe's own."""
+        sizes = problem.sizes
+        named = {} if dropout is None or not self.plan.dropout else {self.plan.dropout: dropout}
+        weights = self.layout.write(problem.weights, sizes.num_heads) if self.layout else {}
+        options.setdefault("calls", (self.call(problem, storage, dtype),))
+        return Probe(
+            class_name=self.plan.class_name,
+            construct=(sizes.d_model, sizes.num_heads),
+            construct_named=named,
+            weights=weights,
+            dtype=dtype or problem.dtype,
+            **options,
+        )
+
+    def unloaded(self, problem: Problem) -> Probe:
+        """One call on this problem with the weights the candidate's constructor drew."""
+        sizes = (problem.sizes.d_model, problem.sizes.num_heads)
+        call = self.call(problem)
+        return Probe(self.plan.class_name, sizes, calls=(call,), dtype=problem.dtype)
+
+    def call(
+        self, problem: Problem, storage: str = "contiguous", dtype: str | None = None
+    ) -> tuple[Input | None, ...]:
+        """The positional inputs of one call; a mask of None is left out."""
+        inputs = [Input(x, dtype or problem.dtype, storage) for x in problem.inputs]
+        mask = () if problem.mask is None else (Input(problem.mask, "bool"),)
+        return (*inputs, *mask)
+
+    def answer(self, observation: Observation, call: int = 0) -> Answer:
+        """Output first, weights second, of one call of an observation that is `OK`."""
+        returned = observation.returned[call]
+        return Answer(returned.tensors.get(0), returned.tensors.get(1), returned)
+
+    def expect(self, case: Case, problem: Problem) -> Activations:
+        """The definition's values, given the mistakes that other areas are charged with."""
+        return problem.expect(combine(self.charged_elsewhere(case)))
+
+    def charged_elsewhere(self, case: Case) -> list[Mistake]:
+        """Known mistakes of this file that this case's area does not pay for."""
+        return [m for m in self.carried if case.area not in m.areas]
+
+    def explain(self, problem: Problem, output: Array) -> Mistake | None:
+        """The first known mistake, together with those carried, that gives this output.
+
+        Looked for only where the sizes are all different: with one head, say, dividing by the
+        root of the number of heads is not dividing at all.
+        """
+        if not problem.sizes.tell_apart():
+            return None
+        if self.carried and agrees(output, problem.expect(combine(self.carried)).output):
+            return self.carried[-1]
+        for mistake in known_for(self.contract):
+            if are_compatible(self.carried, mistake):
+                expected = problem.expect(combine([*self.carried, mistake])).output
+                if agrees(output, expected):
+                    self.carried.append(mistake)
+                    return mistake
+        return None
+
+
+def agrees(got: Array, expected: Array) -> bool:
+    """Equal within what tells mistakes apart, where half of the values at least are numbers."""
+    if got.shape != expected.shape or np.isfinite(expected).mean() < 0.5:
+        return False
+    if not np.array_equal(np.isnan(got), np.isnan(expected)):
+        return False
+    known = np.isfinite(expected)
+    scale = np.max(np.abs(expected[known]), initial=1e-30)
+    return bool(np.max(np.abs(got[known] - expected[known]), initial=0.0) <= 2e-5 * scale)
+
+
+def trouble(observation: Observation) -> Finding | None:
+    """Why there is nothing to compare, if so."""
+    if observation.status is Status.OK:
+        return None
+    return Finding(0.0, describe_trouble(observation))
+
+
+def describe_trouble(observation: Observation) -> Message:
+    """The sentence for a probe that did not come back normally."""
+    fault = observation.fault
+    phase = fault.phase if fault else "run"
+    if observation.status is Status.RAISED and fault is not None:
+        if fault.type == "NotImplementedError":
+            return Message("trouble.unfilled", {"phase": phase, "line": fault.line})
+        fields = {"phase": phase, "type": fault.type, "text": fault.text, "line": fault.line}
+        return Message("trouble.raised", fields)
+    if observation.status is Status.TIMED_OUT:
+        return Message("trouble.budget" if phase == "budget" else "trouble.timed-out")
+    if observation.status is Status.DIED:
+        return Message("trouble.died", {"code": observation.exit_code})
+    if observation.status is Status.EXITED:
+        return Message("trouble.exited", {"phase": phase})
+    return Message("trouble.unreadable")
+
+
+def letters(shape: Sequence[int]) -> str:
+    """A shape as people write it."""
+    return "[" + ", ".join(str(size) for size in shape) + "]"

@@ -1,0 +1,62 @@
+"""The checks: small functions, each a claim about the candidate's module.
+
+A check takes the bench, the case and the case's `args`, and returns a Finding.
+"""
+
+from collections.abc import Callable
+
+from grader.bank.bench import Finding
+from grader.bank.checks import construction, dead_rows, dropout, gradients, masks, state, values
+
+CHECKS: dict[str, Callable[..., Finding]] = {
+    check.__name__: check
+    for check in (
+        construction.constructs,
+        construction.raises_for_indivisible,
+        values.has_output_shape,
+        values.returns_weights,
+        values.matches_reference,
+        values.projects_output,
+        values.keeps_dtype,
+        values.accepts_none_mask,
+        masks.ignores_future,
+        masks.ignores_hidden,
+        masks.first_query_sees_itself,
+        dead_rows.handles_dead_rows,
+        dead_rows.dead_row_gradients_are_finite,
+        gradients.matches_gradients,
+        dropout.is_off_in_eval,
+        dropout.is_on_in_training,
+        dropout.drops_weights,
+        dropout.scales_inversely,
+        state.keeps_no_state,
+        state.leaves_inputs_unchanged,
+        state.registers_parameters,
+        state.uses_every_parameter,
+        state.moves_with_dtype,
+        state.moves_with_device,
+        state.uses_no_ready_made_attention,
+    )
+}
+
+# Checks that mean something whatever the weights: they run even when no layout was found.
+WEIGHTLESS = frozenset(
+    check.__name__
+    for check in (
+        construction.constructs,
+        construction.raises_for_indivisible,
+        values.has_output_shape,
+        values.returns_weights,
+        values.projects_output,
+        values.keeps_dtype,
+        masks.ignores_future,
+        masks.ignores_hidden,
+        dead_rows.dead_row_gradients_are_finite,
+        state.leaves_inputs_unchanged,
+        state.registers_parameters,
+        state.uses_every_parameter,
+        state.moves_with_dtype,
+        state.moves_with_device,
+        state.uses_no_ready_made_attention,
+    )
+)

@@ -1,0 +1,41 @@
+"""Checks on the constructor."""
+
+from __future__ import annotations
+
+from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
+from grader.model import Case, Observation, Probe, Status
+
+
+def constructs(bench: Bench, case: Case, d_model: int, num_heads: int) -> Finding:
+    """The class can be built for sizes that divide."""
+    return trouble(_build(bench, d_model, num_heads)) or PASSED
+
+
+def raises_for_indivisible(bench: Bench, case: Case, d_model: int, num_heads: int) -> Finding:
+    """ValueError in the constructor; another exception there is worth half.
+
+    What a module built all the same does with d_model is told, for the one who wonders.
+    """
+    seen = _build(bench, d_model, num_heads)
+    sizes = {"d_model": d_model, "num_heads": num_heads}
+    fault = seen.fault
+    if seen.status is Status.RAISED and fault is not None:
+        if "ValueError" in fault.bases:
+            return PASSED
+        fields = {**sizes, "type": fault.type, "line": fault.line}
+        return failed("divisibility.other-exception", 0.5, **fields)
+    found = trouble(seen)
+    if found is not None:
+        return found
+    problem = bench.draw(case, {"d_model": d_model, "num_heads": num_heads})
+    after = bench.run(bench.unloaded(problem))
+    if after.status is Status.RAISED and after.fault is not None:
+        return failed("divisibility.only-in-forward", **sizes, type=after.fault.type)
+    output = bench.answer(after).output if after.status is Status.OK else None
+    if output is not None and output.shape[-1] != d_model:
+        return failed("divisibility.floored", **sizes, width=output.shape[-1])
+    return failed("divisibility.accepted", **sizes)
+
+
+def _build(bench: Bench, d_model: int, num_heads: int) -> Observation:
+    return bench.run(Probe(bench.plan.class_name, (d_model, num_heads)))

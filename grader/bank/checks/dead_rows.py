@@ -1,0 +1,83 @@
+"""Checks on rows in which every key is hidden: weights 0, so output = the projection of 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
+from grader.bank.checks.values import compare
+from grader.bank.draw import Problem
+from grader.model import Array, Case, Message
+
+
+def handles_dead_rows(
+    bench: Bench,
+    case: Case,
+    dtype: str = "float64",
+    mask: Mapping[str, str] | None = None,
+    autocast: str | None = None,
+) -> Finding:
+    """No NaN; weights exactly zero; the other rows as ever."""
+    problem = bench.draw(case, mask=mask, dtype=autocast or dtype)
+    wide = "float32" if autocast else dtype
+    seen = bench.run(bench.probe(problem, dtype=wide, autocast=autocast))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    answer = bench.answer(seen)
+    dead = dead_queries(problem)
+    message = None
+    if answer.output is not None and answer.output.shape == problem.expect().output.shape:
+        message = _describe(problem, answer.output, answer.weights, dead)
+    if message is not None:
+        return Finding(0.0, message)
+    return compare(bench, case, problem, seen)
+
+
+def dead_row_gradients_are_finite(
+    bench: Bench, case: Case, dtype: str = "float64", mask: Mapping[str, str] | None = None
+) -> Finding:
+    """Gradients of every input and parameter are numbers."""
+    problem = bench.draw(case, mask=mask, dtype=dtype)
+    cotangent = bench.rng(case).normal(size=problem.inputs[0].shape)
+    seen = bench.run(bench.probe(problem, cotangent=cotangent))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    gradients = {
+        **dict(zip(bench.contract.inputs, seen.input_gradients)),
+        **seen.parameter_gradients,
+    }
+    broken = [name for name, g in gradients.items() if g is not None and not np.isfinite(g).all()]
+    if not broken:
+        return PASSED
+    return failed("dead.gradient-not-finite", dtype=dtype, names=", ".join(broken))
+
+
+def dead_queries(problem: Problem) -> Array:
+    """[b, q]: rows that see nothing in any head."""
+    assert problem.visible is not None
+    return np.asarray(~problem.visible.any(axis=(1, 3)))
+
+
+def _describe(
+    problem: Problem, output: Array, weights: Array | None, dead: Array
+) -> Message | None:
+    """What the dead rows hold instead of nothing, if anything."""
+    expected = problem.expect()
+    first = np.argwhere(dead)[0]
+    fields = {"dtype": problem.dtype, "index": letters([int(i) for i in first])}
+    if not np.isfinite(output[dead]).all():
+        rows = int((~np.isfinite(output).all(axis=-1) & dead).sum())
+        return Message("dead.not-finite", {**fields, "count": rows, "total": int(dead.sum())})
+    if weights is not None and weights.shape == expected.weights.shape:
+        rows = weights.transpose(0, 2, 1, 3)[dead]
+        if not np.isfinite(rows).all():
+            return Message("dead.weights-not-finite", fields)
+        if (rows != 0.0).any():
+            uniform = np.allclose(rows, 1.0 / problem.sizes.kv_len, rtol=0.01)
+            return Message("dead.uniform" if uniform else "dead.not-zero", fields)
+    off = np.abs(output - expected.output)[dead] > problem.allow().output
+    return Message("dead.output", fields) if off.any() else None

@@ -1,0 +1,116 @@
+"""Checks on the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
+from grader.bank.draw import Problem
+from grader.definition import differentiate
+from grader.mistakes import combine
+from grader.model import Array, Case, Message
+
+DIRECTIONS = 3
+STEP = 1e-6
+TOLERANCES = {"float64": 1e-6, "float32": 1e-4}
+
+
+def matches_gradients(
+    bench: Bench,
+    case: Case,
+    sizes: Mapping[str, int] | None = None,
+    mask: Mapping[str, str] | None = None,
+    dtype: str = "float64",
+    of: str = "inputs",
+) -> Finding:
+    """Gradients of a random combination of the outputs, for the inputs or for the parameters."""
+    problem = bench.draw(case, sizes, mask=mask, dtype=dtype)
+    cotangent = bench.rng(case).normal(size=problem.inputs[0].shape)
+    seen = bench.run(bench.probe(problem, cotangent=cotangent))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    if of == "inputs":
+        got = dict(zip(bench.contract.inputs, seen.input_gradients))
+    else:
+        got = dict(seen.parameter_gradients)
+    if bench.charged_elsewhere(case):
+        return _follow(bench, case, problem, cotangent, got)
+    expected = expect(bench, problem, cotangent, of)
+    scale = max(np.abs(array).max(initial=0.0) for array in expected.values())
+    for name, wanted in expected.items():
+        array = got.get(name)
+        if array is None:
+            return failed("gradient.missing", name=name)
+        if array.shape != wanted.shape:
+            fields = {"got": letters(array.shape), "expected": letters(wanted.shape)}
+            return failed("gradient.shape", name=name, **fields)
+        error = np.abs(array - wanted)
+        if not (error <= TOLERANCES[dtype] * scale).all():
+            index = np.unravel_index(np.nan_to_num(error, nan=np.inf).argmax(), error.shape)
+            return failed(
+                "gradient.differs",
+                name=name,
+                index=letters([int(i) for i in index]),
+                got=f"{array[index]:.4g}",
+                expected=f"{wanted[index]:.4g}",
+            )
+    return PASSED
+
+
+def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
+    """The definition's gradients under the candidate's own names."""
+    assert bench.layout is not None
+    gradients = differentiate(problem.weights, *problem.attended, problem.expect(), cotangent)
+    if of == "inputs":
+        parts = (gradients.query, gradients.key, gradients.value)
+        whole = parts if len(problem.inputs) == 3 else (sum(parts, np.zeros(())),)
+        return dict(zip(bench.contract.inputs, whole))
+    canonical = type(problem.weights)(**({"Wo": None} | gradients.weights))
+    return bench.layout.write(canonical, problem.sizes.num_heads)
+
+
+def _follow(
+    bench: Bench, case: Case, problem: Problem, cotangent: Array, got: dict[str, Array | None]
+) -> Finding:
+    """Judge by slopes along random directions, with the mistakes charged elsewhere made.
+
+    The definition's own backward pass knows the right steps only; differences of its forward
+    pass know them all.
+    """
+    steps = combine(bench.charged_elsewhere(case))
+    rng = bench.rng(case)
+    for _ in range(DIRECTIONS):
+        ahead, behind, slope = _move(bench, problem, got, rng)
+        ends = [(p.expect(steps).output * cotangent).sum() for p in (ahead, behind)]
+        wanted = (ends[0] - ends[1]) / (2 * STEP)
+        if not abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
+            return failed("gradient.slope", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
+    return Finding(1.0, Message("followed", {"mistake": bench.carried[-1].id}))
+
+
+def _move(
+    bench: Bench, problem: Problem, got: dict[str, Array | None], rng: np.random.Generator
+) -> tuple[Problem, Problem, float]:
+    """The problem a small step ahead and behind, and the slope that the gradients claim."""
+    assert bench.layout is not None
+    heads = problem.sizes.num_heads
+    theta = bench.layout.write(problem.weights, heads)
+    values = dict(zip(bench.contract.inputs, problem.inputs)) | theta
+    moved = {name: rng.normal(size=values[name].shape) for name in got if name in values}
+    slope = sum(float((_known(got[name]) * d).sum()) for name, d in moved.items())
+
+    def shifted(step: float) -> Problem:
+        new = {n: v + step * moved[n] if n in moved else v for n, v in values.items()}
+        inputs = tuple(new[name] for name in bench.contract.inputs)
+        weights = bench.layout.read(new, heads) if bench.layout else problem.weights
+        return replace(problem, inputs=inputs, weights=weights)
+
+    return shifted(STEP), shifted(-STEP), slope
+
+
+def _known(gradient: Array | None) -> Array:
+    return np.full((), np.nan) if gradient is None else gradient

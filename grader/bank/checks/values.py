@@ -1,0 +1,174 @@
+"""Checks on what the module returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.bank.bench import PASSED, Answer, Bench, Finding, failed, letters, trouble
+from grader.bank.draw import Problem
+from grader.definition import Activations
+from grader.mistakes import combine
+from grader.model import Array, Case, Message, Observation
+from grader.precision import Allowance
+
+
+def has_output_shape(
+    bench: Bench, case: Case, sizes: Mapping[str, int] | None = None
+) -> Finding:
+    """The first thing returned is a tensor of the query's shape, [b, q, m]."""
+    problem = bench.draw(case, sizes)
+    seen = bench.run(bench.probe(problem))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    returned = seen.returned[0]
+    if 0 not in returned.tensors:
+        return failed("shape.no-output", got=", ".join(returned.kinds) or "()")
+    return _same_shape("output", returned.tensors[0], problem.inputs[0])
+
+
+def returns_weights(bench: Bench, case: Case) -> Finding:
+    """(output, weights) and no more, the weights [b, h, q, k], one set for each head."""
+    problem = bench.draw(case)
+    seen = bench.run(bench.probe(problem))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    returned = seen.returned[0]
+    pair = returned.structure in ("tuple", "list") and len(returned.kinds) == 2
+    if not pair or 1 not in returned.tensors:
+        got = ", ".join(returned.kinds)
+        return failed("shape.not-a-pair", got=f"({got})" if returned.structure != "single" else got)
+    return _same_shape("weights", returned.tensors[1], problem.expect().weights)
+
+
+def _same_shape(what: str, got: Array, expected: Array) -> Finding:
+    if got.shape == expected.shape:
+        return PASSED
+    fields = {"got": letters(got.shape), "expected": letters(expected.shape)}
+    return failed("shape.differs", what=what, **fields)
+
+
+def matches_reference(
+    bench: Bench,
+    case: Case,
+    sizes: Mapping[str, int] | None = None,
+    mask: Mapping[str, str] | None = None,
+    dtype: str = "float64",
+    storage: str = "contiguous",
+    gain: float = 1.5,
+    autocast: str | None = None,
+) -> Finding:
+    """Output and weights equal the definition's, within what the dtype allows.
+
+    Under autocast module and inputs are float32, their values exact in the narrow dtype.
+    """
+    problem = bench.draw(
+        case,
+        sizes,
+        mask=mask,
+        dtype=autocast or dtype,
+        gain=gain,
+        expanded=storage == "expanded",
+    )
+    seen = bench.run(
+        bench.probe(
+            problem, storage=storage, autocast=autocast, dtype="float32" if autocast else dtype
+        )
+    )
+    return trouble(seen) or compare(bench, case, problem, seen)
+
+
+def compare(
+    bench: Bench, case: Case, problem: Problem, seen: Observation, call: int = 0
+) -> Finding:
+    """Judge one call's output and weights against the definition; explain what differs."""
+    answer = bench.answer(seen, call)
+    expected, allowed = problem.expect(), problem.allow()
+    if answer.output is None or answer.output.shape != expected.output.shape:
+        shape = "nothing" if answer.output is None else letters(answer.output.shape)
+        return failed(
+            "shape.differs", what="output", got=shape, expected=letters(expected.output.shape)
+        )
+    message = differences(answer, expected, allowed, problem)
+    if message is None:
+        return PASSED
+    charged = bench.charged_elsewhere(case)
+    if charged:
+        steps = combine(charged)
+        followed = differences(answer, problem.expect(steps), problem.allow(steps), problem)
+        if followed is None:
+            return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
+    mistake = bench.explain(problem, answer.output)
+    return Finding(0.0, message, mistake.id if mistake else None)
+
+
+def differences(
+    answer: Answer, expected: Activations, allowed: Allowance, problem: Problem
+) -> Message | None:
+    """The first of output and weights that differs; weights only where their shape is right."""
+    assert answer.output is not None
+    found = difference("output", answer.output, expected.output, allowed.output, problem)
+    if found or answer.weights is None or answer.weights.shape != expected.weights.shape:
+        return found
+    return difference("weights", answer.weights, expected.weights, allowed.weights, problem)
+
+
+def difference(
+    what: str, got: Array, expected: Array, allowed: float, problem: Problem
+) -> Message | None:
+    """The sentence for the worst difference beyond `allowed`; None when there is none.
+
+    Written so that a NaN never counts as close.
+    """
+    close = np.abs(got - expected) <= allowed
+    if close.all():
+        return None
+    fields: dict[str, Any] = {"what": what, "dtype": problem.dtype, "total": close.size}
+    broken = ~np.isfinite(got)
+    if broken.any():
+        index = tuple(int(i) for i in np.argwhere(broken)[0])
+        fields |= {"count": int(broken.sum()), "index": letters(index), "got": str(got[index])}
+        dead = None if problem.visible is None else ~problem.visible.any(axis=-1)
+        if dead is not None and dead[index[0]].any():
+            return Message("values.not-finite-dead", fields)
+        return Message("values.not-finite", fields)
+    errors = np.where(close, 0.0, np.abs(got - expected))
+    index = tuple(int(i) for i in np.unravel_index(errors.argmax(), errors.shape))
+    fields |= {
+        "count": int((~close).sum()),
+        "index": letters(index),
+        "got": f"{got[index]:.4g}",
+        "expected": f"{expected[index]:.4g}",
+        "difference": f"{errors[index]:.2g}",
+        "allowed": f"{allowed:.2g}",
+    }
+    return Message("values.differ", fields)
+
+
+def projects_output(bench: Bench, case: Case) -> Finding:
+    """Besides q, k and v there is a projection left over for the output."""
+    if bench.layout is not None and "Wo" not in bench.layout.places:
+        return failed("shape.no-output-projection")
+    return PASSED
+
+
+def keeps_dtype(bench: Bench, case: Case, dtype: str) -> Finding:
+    """A module of one dtype returns that dtype."""
+    problem = bench.draw(case, dtype=dtype)
+    seen = bench.run(bench.probe(problem))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    got = seen.returned[0].dtypes.get(0, "nothing")
+    return PASSED if got == dtype else failed("dtype.differs", got=got, expected=dtype)
+
+
+def accepts_none_mask(bench: Bench, case: Case) -> Finding:
+    """A mask of None, given by hand, is no mask."""
+    problem = bench.draw(case)
+    seen = bench.run(bench.probe(problem, calls=((*bench.call(problem), None),)))
+    return trouble(seen) or compare(bench, case, problem, seen)

@@ -1,0 +1,224 @@
+"""Multi-head attention in float64 numpy: the expected values, forward and backward.
+
+Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2. Each step of the forward
+pass is one entry of `Steps`; a known mistake is the same definition with one step replaced.
+
+Legend: b batch, q q_len, k kv_len, h num_heads, d head_dim, m d_model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from grader.model import Array
+
+Store = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The projections in `nn.Linear` form, y = x @ W.T + b. A bias of None is no bias.
+
+    Wq, Wk, Wv: [h*d, m]; bq, bk, bv: [h*d]; Wo: [m, h*d] or None (no output projection); bo: [m].
+    """
+
+    Wq: Array
+    Wk: Array
+    Wv: Array
+    Wo: Array | None
+    bq: Array | None = None
+    bk: Array | None = None
+    bv: Array | None = None
+    bo: Array | None = None
+
+
+@dataclass(frozen=True)
+class Activations:
+    """Every intermediate of one forward pass.
+
+    q: [b, h, q, d]; k, v: [b, h, k, d]; raw, scaled, masked, weights: [b, h, q, k];
+    context: [b, h, q, d]; merged: [b, q, h*d]; output: [b, q, m].
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    raw: Array
+    scaled: Array
+    masked: Array
+    weights: Array
+    context: Array
+    merged: Array
+    output: Array
+
+
+def linear(x: Array, weight: Array | None, bias: Array | None) -> Array:
+    """x [.., in] -> [.., out]; a weight of None is the identity."""
+    product = x if weight is None else x @ weight.T
+    return product if bias is None else product + bias
+
+
+def split_heads(x: Array, num_heads: int) -> Array:
+    """[b, l, h*d] -> [b, h, l, d]."""
+    batch, length, width = x.shape
+    return x.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)
+
+
+def merge_heads(x: Array) -> Array:
+    """[b, h, q, d] -> [b, q, h*d]."""
+    batch, num_heads, length, head_dim = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(batch, length, num_heads * head_dim)
+
+
+def keep_weights(weights: Weights) -> Weights:
+    """Each projection is used for its own purpose; mistakes exchange them here."""
+    return weights
+
+
+def keep_visible(visible: Array) -> Array:
+    """The mask is taken as it is meant; mistakes read it differently here."""
+    return visible
+
+
+def score(q: Array, k: Array) -> Array:
+    """q [b, h, q, d], k [b, h, k, d] -> dot products [b, h, q, k]."""
+    return q @ k.swapaxes(-1, -2)
+
+
+def scale(scores: Array, head_dim: int, d_model: int) -> Array:
+    """Divide by sqrt(head_dim), so that unit-variance queries and keys give unit-variance scores."""
+    return scores / np.sqrt(head_dim)
+
+
+def hide(scores: Array, visible: Array | None) -> Array:
+    """Put -inf where `visible` (broadcastable to [b, h, q, k]) is False."""
+    return scores if visible is None else np.where(visible, scores, -np.inf)
+
+
+def softmax(scores: Array) -> Array:
+    """Softmax over the keys; a row with no visible key is all zeros."""
+    if scores.shape[-1] == 0:
+        return scores
+    top = scores.max(axis=-1, keepdims=True)
+    exps = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total == 0.0, 1.0, total)
+
+
+def after_softmax(weights: Array, visible: Array | None) -> Array:
+    """Nothing happens to the weights between softmax and the mix; mistakes put things here."""
+    return weights
+
+
+def mix(weights: Array, v: Array) -> Array:
+    """weights [b, h, q, k], v [b, h, k, d] -> [b, h, q, d]."""
+    return weights @ v
+
+
+def project(merged: Array, weights: Weights) -> Array:
+    """merged [b, q, h*d] -> output [b, q, m]."""
+    return linear(merged, weights.Wo, weights.bo)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The forward pass, step by step; replace one and you have a known mistake."""
+
+    weights: Callable[[Weights], Weights] = keep_weights
+    visible: Callable[[Array], Array] = keep_visible
+    split: Callable[[Array, int], Array] = split_heads
+    score: Callable[[Array, Array], Array] = score
+    scale: Callable[[Array, int, int], Array] = scale
+    hide: Callable[[Array, Array | None], Array] = hide
+    softmax: Callable[[Array], Array] = softmax
+    after_softmax: Callable[[Array, Array | None], Array] = after_softmax
+    mix: Callable[[Array, Array], Array] = mix
+    merge: Callable[[Array], Array] = merge_heads
+    project: Callable[[Array, Weights], Array] = project
+
+
+CORRECT = Steps()
+
+
+def exact(x: Array) -> Array:
+    """Store an intermediate as it is; see precision.py for the stores that round."""
+    return x
+
+
+def attend(
+    weights: Weights,
+    query: Array,
+    key: Array,
+    value: Array,
+    num_heads: int,
+    visible: Array | None = None,
+    steps: Steps = CORRECT,
+    store: Store = exact,
+) -> Activations:
+    """query [b, q, m], key and value [b, k, m], visible -> [b, h, q, k] -> every intermediate.
+
+    `store` is applied to each intermediate, which emulates the rounding of a narrower dtype.
+    """
+    weights = steps.weights(weights)
+    if visible is not None:
+        visible = steps.visible(visible)
+    q = steps.split(store(linear(query, weights.Wq, weights.bq)), num_heads)  # b h q d
+    k = steps.split(store(linear(key, weights.Wk, weights.bk)), num_heads)  # b h k d
+    v = steps.split(store(linear(value, weights.Wv, weights.bv)), num_heads)  # b h k d
+    raw = store(steps.score(q, k))  # b h q k
+    scaled = store(steps.scale(raw, q.shape[-1], query.shape[-1]))  # b h q k
+    masked = steps.hide(scaled, visible)  # b h q k
+    shares = store(steps.after_softmax(store(steps.softmax(masked)), visible))  # b h q k
+    context = store(steps.mix(shares, v))  # b h q d
+    merged = steps.merge(context)  # b q (h d)
+    output = store(steps.project(merged, weights))  # b q m
+    return Activations(q, k, v, raw, scaled, masked, shares, context, merged, output)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Gradients of sum(output * cotangent): of the three inputs, and of the weights by name."""
+
+    query: Array
+    key: Array
+    value: Array
+    weights: dict[str, Array]
+
+
+def differentiate(
+    weights: Weights, query: Array, key: Array, value: Array, acts: Activations, cotangent: Array
+) -> Gradients:
+    """Back through `attend` with the correct steps; cotangent [b, q, m].
+
+    For self-attention the gradient of x is the sum of the three.
+    """
+    num_heads = acts.q.shape[1]
+    merged_grad = cotangent if weights.Wo is None else cotangent @ weights.Wo  # b q (h d)
+    context_grad = split_heads(merged_grad, num_heads)  # b h q d
+    weights_grad = context_grad @ acts.v.swapaxes(-1, -2)  # b h q k
+    v_grad = acts.weights.swapaxes(-1, -2) @ context_grad  # b h k d
+    inner = (weights_grad * acts.weights).sum(axis=-1, keepdims=True)  # b h q 1
+    raw_grad = acts.weights * (weights_grad - inner) / np.sqrt(acts.q.shape[-1])  # b h q k
+    q_grad = merge_heads(raw_grad @ acts.k)  # b q (h d)
+    k_grad = merge_heads(raw_grad.swapaxes(-1, -2) @ acts.q)  # b k (h d)
+    v_flat = merge_heads(v_grad)  # b k (h d)
+    found = {
+        "Wq": outer(q_grad, query),
+        "Wk": outer(k_grad, key),
+        "Wv": outer(v_flat, value),
+        "Wo": outer(cotangent, acts.merged),
+        "bq": q_grad.sum(axis=(0, 1)),
+        "bk": k_grad.sum(axis=(0, 1)),
+        "bv": v_flat.sum(axis=(0, 1)),
+        "bo": cotangent.sum(axis=(0, 1)),
+    }
+    kept = {f.name: found[f.name] for f in fields(Weights) if getattr(weights, f.name) is not None}
+    return Gradients(q_grad @ weights.Wq, k_grad @ weights.Wk, v_flat @ weights.Wv, kept)
+
+
+def outer(out_grad: Array, x: Array) -> Array:
+    """Gradient of a linear map's weight: out_grad [b, l, o], x [b, l, i] -> [o, i]."""
+    return np.einsum("blo,bli->oi", out_grad, x)

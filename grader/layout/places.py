@@ -1,0 +1,137 @@
+"""Places: where one projection lives in a parameter, as a pattern of axes.
+
+A pattern names the axes of the parameter in order, joined ones in brackets: f the fused
+projections, h num_heads, d head_dim, m d_model. `nn.Linear(m, 3 * m)` holding q, k and v one after
+the other is "(f h d) m"; an einsum parameter of shape [H, D, Dh] is "h m d".
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from grader.definition import Weights
+from grader.model import Array
+
+BIASES = {"Wq": "bq", "Wk": "bk", "Wv": "bv", "Wo": "bo"}
+INNER = ("f", "h", "d")
+EACH_HEAD = "*"
+
+
+class Place(NamedTuple):
+    """One projection: parameter names, the pattern of each, and our slot on the fused axis.
+
+    A name with a `*` stands for one parameter per head, stacked along h.
+    """
+
+    weight: str
+    pattern: str
+    bias: str | None = None
+    bias_pattern: str = ""
+    fused: int = 1
+    slot: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A place for each of Wq, Wk, Wv and, unless the module has no output projection, Wo."""
+
+    places: Mapping[str, Place]
+    cost: int
+
+    def read(self, theta: Mapping[str, Array], num_heads: int) -> Weights:
+        """Parameters by name -> canonical weights."""
+        found: dict[str, Array | None] = dict.fromkeys(("Wo", *BIASES.values()))
+        d_model = self._width(theta)
+        for canonical, name, pattern, place in self._tensors():
+            flat = _gather(theta, name, num_heads).reshape(-1)
+            found[canonical] = flat[indices(canonical, pattern, place, num_heads, d_model)]
+        return Weights(**found)  # type: ignore[arg-type]
+
+    def write(self, weights: Weights, num_heads: int) -> dict[str, Array]:
+        """Canonical weights -> parameters by name."""
+        theta: dict[str, Array] = {}
+        d_model = weights.Wq.shape[1]
+        for canonical, name, pattern, place in self._tensors():
+            where = indices(canonical, pattern, place, num_heads, d_model)
+            if name not in theta:
+                shape = shape_of(pattern, _sizes(place.fused, num_heads, d_model))
+                theta[name] = np.zeros(shape)
+            theta[name].reshape(-1)[where] = getattr(weights, canonical)
+        return {
+            one: array
+            for name, stacked in theta.items()
+            for one, array in _scatter(name, stacked, num_heads)
+        }
+
+    def biases(self) -> frozenset[str]:
+        """The canonical names of the biases this module has."""
+        return frozenset(BIASES[name] for name, p in self.places.items() if p.bias is not None)
+
+    def _tensors(self) -> list[tuple[str, str, str, Place]]:
+        """(canonical name, parameter name, pattern, place) of each tensor that is there."""
+        found = []
+        for name, place in self.places.items():
+            found.append((name, place.weight, place.pattern, place))
+            if place.bias is not None:
+                found.append((BIASES[name], place.bias, place.bias_pattern, place))
+        return found
+
+    def _width(self, theta: Mapping[str, Array]) -> int:
+        place = self.places["Wq"]
+        shape = theta[place.weight.replace(EACH_HEAD, "0")].shape
+        groups = groups_of(place.pattern)
+        at = groups.index(["m"]) - (EACH_HEAD in place.weight)
+        return shape[at]
+
+
+@functools.cache
+def indices(canonical: str, pattern: str, place: Place, num_heads: int, d_model: int) -> Array:
+    """Positions in the flat parameter of each element of one canonical tensor."""
+    sizes = _sizes(place.fused, num_heads, d_model)
+    axes = [axis for group in groups_of(pattern) for axis in group]
+    grid = np.arange(int(np.prod([sizes[axis] for axis in axes]))).reshape(
+        [sizes[axis] for axis in axes]
+    )
+    outer = ["m"] if canonical == "Wo" or canonical == "bo" else []
+    inner = [axis for axis in INNER if axis in axes]
+    tail = [axis for axis in axes if axis == "m" and not outer]
+    spare = [axis for axis in axes if axis == "1"]
+    order = [axes.index(axis) for axis in (*spare, *outer, *inner, *tail)]
+    moved = grid.transpose(order).reshape([sizes[a] for a in (*outer, *inner, *tail)])
+    if "f" in inner:
+        moved = moved[place.slot]
+    if canonical == "Wo":
+        return moved.reshape(d_model, -1)
+    return moved.reshape(-1, d_model) if tail else moved.reshape(-1)
+
+
+def groups_of(pattern: str) -> list[list[str]]:
+    """ "(f h d) m" -> [["f", "h", "d"], ["m"]]."""
+    return [part.strip("()").split() for part in re.findall(r"\([^)]*\)|\S+", pattern)]
+
+
+def shape_of(pattern: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The parameter shape that a pattern means."""
+    return tuple(int(np.prod([sizes[a] for a in group])) for group in groups_of(pattern))
+
+
+def _sizes(fused: int, num_heads: int, d_model: int) -> dict[str, int]:
+    return {"f": fused, "h": num_heads, "d": d_model // num_heads, "m": d_model, "1": 1}
+
+
+def _gather(theta: Mapping[str, Array], name: str, num_heads: int) -> Array:
+    if EACH_HEAD not in name:
+        return theta[name]
+    return np.stack([theta[name.replace(EACH_HEAD, str(i))] for i in range(num_heads)])
+
+
+def _scatter(name: str, stacked: Array, num_heads: int) -> list[tuple[str, Array]]:
+    if EACH_HEAD not in name:
+        return [(name, stacked)]
+    return [(name.replace(EACH_HEAD, str(i)), stacked[i]) for i in range(num_heads)]

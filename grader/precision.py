@@ -1,0 +1,139 @@
+"""What a narrower dtype does to values, and how far a right answer may be from the exact one.
+
+No absolute tolerance is guessed. In float16 and bfloat16 the allowed error is four times the
+largest one found among right evaluations of the same problem with every intermediate rounded to
+the dtype (scale on the scores, on q, on both; softmax in one step or by hand): measured right
+implementations stay below 1.5 times that envelope. In float32 accumulation order matters more
+than rounding of intermediates, so the factor is larger and a floor of 256 half-ulps applies; in
+float64 the floor admits a float32 constant (sqrt of a float32 tensor) in an otherwise exact file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grader.definition import CORRECT, Steps, Store, Weights, attend, exact
+from grader.model import Array
+
+
+def to_float32(x: Array) -> Array:
+    """Round to float32."""
+    return x.astype(np.float32).astype(np.float64)
+
+
+def to_float16(x: Array) -> Array:
+    """Round to float16; what does not fit becomes infinite."""
+    with np.errstate(over="ignore"):
+        return x.astype(np.float16).astype(np.float64)
+
+
+def to_bfloat16(x: Array) -> Array:
+    """Round to bfloat16, ties to even: float32 with the lower half of its bits rounded away."""
+    bits = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return rounded.view(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A dtype: its rounding, the factor on the envelope, and the smallest relative tolerance."""
+
+    store: Store
+    factor: float
+    floor: float
+
+
+PRECISIONS: dict[str, Precision] = {
+    "float64": Precision(exact, 0.0, 1e-6),
+    "float32": Precision(to_float32, 16.0, 256 * 2.0**-24),
+    "float16": Precision(to_float16, 4.0, 2.0**-11),
+    "bfloat16": Precision(to_bfloat16, 4.0, 2.0**-8),
+}
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The largest absolute error a right answer may show."""
+
+    output: float
+    weights: float
+
+
+def allow(
+    dtype: str,
+    weights: Weights,
+    inputs: tuple[Array, Array, Array],
+    num_heads: int,
+    visible: Array | None,
+    steps: Steps = CORRECT,
+) -> Allowance:
+    """The tolerance for one problem in one dtype; inputs and weights already rounded to it."""
+    precision = PRECISIONS[dtype]
+    truth = attend(weights, *inputs, num_heads, visible, steps)
+    spread = Allowance(0.0, 0.0)
+    if precision.factor:
+        runs = [
+            attend(weights, *inputs, num_heads, visible, way, precision.store)
+            for way in ways(steps, precision.store)
+        ]
+        spread = Allowance(
+            max(distance(run.output, truth.output) for run in runs),
+            max(distance(run.weights, truth.weights) for run in runs),
+        )
+    return Allowance(
+        max(precision.factor * spread.output, precision.floor * size(truth.output)),
+        max(precision.factor * spread.weights, precision.floor * size(truth.weights)),
+    )
+
+
+def ways(steps: Steps, store: Store) -> list[Steps]:
+    """Right orders of evaluation, all the same function in exact arithmetic."""
+    if steps.scale is not CORRECT.scale or steps.softmax is not CORRECT.softmax:
+        return [steps]
+    return [
+        steps,
+        replace(steps, score=scaled_before(steps, store, both=False), scale=unscaled),
+        replace(steps, score=scaled_before(steps, store, both=True), scale=unscaled),
+        replace(steps, softmax=softmax_by_hand(store)),
+    ]
+
+
+def scaled_before(steps: Steps, store: Store, both: bool) -> Callable[[Array, Array], Array]:
+    """The scale on q alone, or its root on q and k."""
+
+    def score(q: Array, k: Array) -> Array:
+        head_dim = q.shape[-1]
+        root = head_dim ** (-0.25 if both else -0.5)
+        return steps.score(store(q * root), store(k * root) if both else k)
+
+    return score
+
+
+def unscaled(scores: Array, head_dim: int, d_model: int) -> Array:
+    """The scale has been applied already."""
+    return scores
+
+
+def softmax_by_hand(store: Store) -> Callable[[Array], Array]:
+    """exp of the difference, then the sum, then the quotient, each rounded."""
+
+    def softmax(scores: Array) -> Array:
+        top = scores.max(axis=-1, keepdims=True)
+        exps = store(np.exp(store(scores - np.where(np.isfinite(top), top, 0.0))))
+        total = store(exps.sum(axis=-1, keepdims=True))
+        return exps / np.where(total == 0.0, 1.0, total)
+
+    return softmax
+
+
+def distance(got: Array, expected: Array) -> float:
+    """Largest absolute difference; 0 for empty arrays."""
+    return float(np.max(np.abs(got - expected), initial=0.0))
+
+
+def size(x: Array) -> float:
+    """Largest absolute value; 0 for an empty array."""
+    return float(np.max(np.abs(x), initial=0.0))

@@ -1,0 +1,1 @@
+"""The trusted end of the line to the untrusted worker."""

@@ -1,0 +1,199 @@
+"""Where workers come from: forked by a zygote, or spawned one by one where fork is not safe."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from grader.errors import ClosedError, LateError, ProtocolError, WorkerError, ZygoteError
+from grader.sandbox.launch import Launched, can_fork, launch_worker, launch_zygote
+from grader.sandbox.line import Line, Output
+from grader.worker import protocol
+
+START_SECONDS = 120.0
+CONTROL_SECONDS = 20.0
+DATAGRAM = 64 << 10
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a worker ended: exit code (negative: the signal), processor seconds, peak memory."""
+
+    exit_code: int
+    cpu_seconds: float = 0.0
+    max_rss_kib: int = 0
+
+
+class Worker(Protocol):
+    """A running worker: a line to it, and the means to end it."""
+
+    line: Line
+
+    def end(self) -> Ended:
+        """Kill it if it still runs; say how it ended."""
+        ...
+
+
+class Forge(Protocol):
+    """Makes workers. Both kinds give the same results, at different speed."""
+
+    environment: Mapping[str, str]
+
+    def make(self, output: Output) -> Worker:
+        """A fresh worker, its printed text going to `output`."""
+        ...
+
+    def close(self) -> None:
+        """End everything this forge started."""
+        ...
+
+
+def open_forge(launched: Launched | None = None, fork: bool | None = None) -> Forge:
+    """The forge for this system, on a zygote that may be on its way up already."""
+    if launched is not None or (can_fork() if fork is None else fork):
+        return Zygote(launched or launch_zygote())
+    return Spawner()
+
+
+@dataclass
+class Forked:
+    """A worker that a zygote forked."""
+
+    zygote: Zygote
+    pid: int
+    line: Line
+
+    def end(self) -> Ended:
+        """The zygote is its parent and so the one who can kill and wait without a race."""
+        reply, _ = self.zygote.control({"op": "end", "pid": self.pid})
+        self.line.drain()
+        self.line.close()
+        return Ended(reply["exit"], reply["cpu_seconds"], reply["max_rss_kib"])
+
+
+@dataclass
+class Zygote:
+    """Our end of the socket to a zygote."""
+
+    launched: Launched
+    request: int = 0
+    _environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The versions it greeted with; waits for torch to be imported."""
+        if not self._environment:
+            greeting, _ = self._receive(START_SECONDS)
+            if "failed" in greeting:
+                raise ZygoteError("zygote.failed", detail=greeting["failed"])
+            self._environment.update(greeting)
+        return self._environment
+
+    def make(self, output: Output) -> Forked:
+        """Fork a worker on three fresh pipes; the zygote keeps none of them."""
+        (their_in, ours_out), (ours_in, their_out), (ours_printed, their_printed) = (
+            os.pipe() for _ in range(3)
+        )
+        theirs = [their_in, their_out, their_printed]
+        try:
+            reply, _ = self.control({"op": "fork"}, theirs)
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        return Forked(self, int(reply["pid"]), Line(ours_in, ours_out, ours_printed, output))
+
+    def control(
+        self, header: dict[str, Any], descriptors: list[int] | None = None
+    ) -> tuple[dict[str, Any], list[protocol.Blob]]:
+        """One request to the zygote itself, which always answers at once."""
+        assert self.environment
+        self.request += 1
+        frame = protocol.pack(self.request, header)
+        try:
+            socket.send_fds(self.launched.control, [frame], descriptors or [])
+        except OSError:
+            raise ZygoteError("zygote.gone") from None
+        return self._receive(CONTROL_SECONDS)
+
+    def close(self) -> None:
+        """It ends when its socket closes; if not, it is killed."""
+        self.launched.control.close()
+        try:
+            self.launched.process.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self.launched.process.kill()
+            self.launched.process.wait()
+
+    def _receive(self, seconds: float) -> tuple[dict[str, Any], list[protocol.Blob]]:
+        self.launched.control.settimeout(seconds)
+        try:
+            data = self.launched.control.recv(DATAGRAM)
+        except TimeoutError:
+            raise ZygoteError("zygote.silent", seconds=seconds) from None
+        if not data:
+            raise ZygoteError("zygote.gone")
+        return protocol.unpack(data[protocol.PREFIX_SIZE :], b"")
+
+
+@dataclass
+class Spawned:
+    """A worker that is a process of its own from the start."""
+
+    process: subprocess.Popen[bytes]
+    line: Line
+
+    def end(self) -> Ended:
+        """Kill and wait."""
+        exited = self.process.poll()
+        self.process.kill()
+        code = self.process.wait()
+        self.line.drain()
+        self.line.close()
+        return Ended(code if exited is None else exited)
+
+
+@dataclass
+class Spawner:
+    """A new interpreter for every worker: slower by an import of torch, the same results."""
+
+    _environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The versions the last worker greeted with."""
+        if not self._environment:
+            self.make(Output(0)).end()
+        return self._environment
+
+    def make(self, output: Output) -> Spawned:
+        """Start a worker and wait for its greeting."""
+        process = launch_worker()
+        assert process.stdin and process.stdout and process.stderr
+        ends = [os.dup(f.fileno()) for f in (process.stdout, process.stdin, process.stderr)]
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+        worker = Spawned(process, Line(ends[0], ends[1], ends[2], output))
+        try:
+            greeting, _ = worker.line.receive(0, time.monotonic() + START_SECONDS)
+        except (LateError, ClosedError, ProtocolError):
+            worker.end()
+            detail = bytes(output.data[-400:]).decode(errors="replace").strip()
+            raise ZygoteError("zygote.failed", detail=detail) from None
+        self._environment.update(greeting)
+        return worker
+
+    def close(self) -> None:
+        """Nothing stays behind between workers."""
+
+
+def end_quietly(worker: Worker) -> Ended | None:
+    """End a worker whose zygote may be gone too."""
+    try:
+        return worker.end()
+    except WorkerError:
+        return None

@@ -1,0 +1,78 @@
+"""Starts the process that runs candidates' code, before anything else is imported.
+
+Nothing here needs numpy or a bank, so that the import of torch over there overlaps with
+everything the grader does here.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+WORKER = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
+
+# One thread each: a library that starts threads before the fork leaves its children without
+# them. No compiler: it would take minutes, and a traced file is the same file.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "TORCHDYNAMO_DISABLE": "1",
+    "PYTORCH_JIT": "0",
+    "MPLBACKEND": "Agg",
+    "LANG": "C.UTF-8",
+}
+# What a child process cannot start without; everything else stays here.
+PASSED_ON = ("SYSTEMROOT", "LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+
+@dataclass
+class Launched:
+    """A zygote on its way up: its process, and our end of the socket to it."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+
+
+def can_fork() -> bool:
+    """Fork is missing on Windows and unsafe under macOS system libraries (CPython #84287)."""
+    return sys.platform.startswith("linux")
+
+
+def launch_zygote() -> Launched:
+    """Start the zygote and return at once; it greets on the socket when torch is there."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    process = subprocess.Popen(
+        command("fork", str(theirs.fileno())),
+        env=environment(),
+        cwd="/",
+        pass_fds=(theirs.fileno(),),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    theirs.close()
+    return Launched(process, ours)
+
+
+def launch_worker() -> subprocess.Popen[bytes]:
+    """Start one worker without a zygote: frames on its standard input and output."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command("spawn"), env=environment(), stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0
+    )
+
+
+def command(*arguments: str) -> list[str]:
+    """The worker's command line. Isolated mode: no user site, no PYTHON* variables."""
+    return [sys.executable, "-I", str(WORKER), *arguments]
+
+
+def environment() -> dict[str, str]:
+    """The worker's whole environment: a fixed list, so that no secret of ours is in it."""
+    return ENVIRONMENT | {name: os.environ[name] for name in PASSED_ON if name in os.environ}

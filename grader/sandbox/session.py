@@ -1,0 +1,124 @@
+"""One submission's conversation with its workers.
+
+A worker that hangs, dies or talks nonsense costs the probe it was at; the next probe gets a
+fresh one. Clocks run here, never over there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+
+from grader.errors import ClosedError, LateError, ProtocolError, WorkerError
+from grader.model import (
+    CandidateClass,
+    Fault,
+    Isolation,
+    Limits,
+    Observation,
+    Printed,
+    Probe,
+    Status,
+    Submission,
+)
+from grader.sandbox import wire
+from grader.sandbox.forge import Forge, Worker, end_quietly
+from grader.sandbox.line import Output
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What loading a file gave: its classes, or what stopped it."""
+
+    status: Status
+    classes: tuple[CandidateClass, ...] = ()
+    fault: Fault | None = None
+    exit_code: int | None = None
+
+
+class Session:
+    """Loads one submission and runs probes on it, in workers that are replaced when they fail."""
+
+    def __init__(self, forge: Forge, submission: Submission, limits: Limits) -> None:
+        self.forge = forge
+        self.submission = submission
+        self.limits = limits
+        self.cpu_seconds = 0.0
+        self.layers: tuple[str, ...] = ()
+        self._output = Output(limits.output_kib << 10)
+        self._worker: Worker | None = None
+        self._until = time.monotonic() + limits.total_seconds
+
+    def load(self) -> Loaded:
+        """Run the file in a fresh worker."""
+        self.renew()
+        try:
+            self._worker = worker = self.forge.make(self._output)
+            limits = dataclasses.asdict(self.limits)
+            reply, _ = worker.line.ask({"op": "seal", "limits": limits}, [], 10.0)
+            self.layers = tuple(str(layer) for layer in reply.get("layers", ()))
+            name = self.submission.path.replace("\\", "/").rpartition("/")[2] or "submission.py"
+            request = {"op": "load", "source": self.submission.source, "name": name}
+            reply, _ = worker.line.ask(request, [], self._seconds(self.limits.load_seconds))
+            if reply.get("status") == "ok":
+                return Loaded(Status.OK, wire.read_classes(reply))
+            return self._not_loaded(wire.read_observation(reply, []))
+        except (LateError, ClosedError, ProtocolError) as error:
+            return self._not_loaded(self._lost(error))
+
+    def run(self, probe: Probe) -> Observation:
+        """Make one probe; always an observation, whatever the candidate's code does."""
+        if time.monotonic() > self._until:
+            return Observation(Status.TIMED_OUT, Fault("budget", "", (), "", None))
+        if self._worker is None:
+            loaded = self.load()
+            if loaded.status is not Status.OK:
+                return Observation(loaded.status, loaded.fault, exit_code=loaded.exit_code)
+        assert self._worker is not None
+        began = time.monotonic()
+        try:
+            header, blobs = wire.write_probe(probe)
+            seconds = self._seconds(self.limits.probe_seconds)
+            reply = self._worker.line.ask(header, blobs, seconds)
+            found = wire.read_observation(*reply)
+        except (LateError, ClosedError, ProtocolError) as error:
+            found = self._lost(error)
+        return dataclasses.replace(found, seconds=time.monotonic() - began)
+
+    def renew(self) -> None:
+        """End the present worker; the next probe gets a fresh one."""
+        if self._worker is not None:
+            ended = end_quietly(self._worker)
+            self._worker = None
+            self.cpu_seconds += ended.cpu_seconds if ended else 0.0
+
+    close = renew
+
+    @property
+    def printed(self) -> Printed:
+        """What the candidate's code has written so far."""
+        text = bytes(self._output.data).decode("utf-8", errors="replace")
+        return Printed(text, self._output.size)
+
+    @property
+    def isolation(self) -> Isolation:
+        """No wall stands yet: an ordinary process of its own, under limits."""
+        return Isolation("none", ("own-process", "scrubbed-environment", "time-limit", *self.layers))
+
+    def _seconds(self, wanted: float) -> float:
+        return max(0.1, min(wanted, self._until - time.monotonic()))
+
+    def _not_loaded(self, seen: Observation) -> Loaded:
+        self.renew()
+        return Loaded(seen.status, (), seen.fault, seen.exit_code)
+
+    def _lost(self, error: WorkerError) -> Observation:
+        assert self._worker is not None
+        ended = end_quietly(self._worker)
+        self._worker = None
+        if isinstance(error, LateError):
+            return Observation(Status.TIMED_OUT)
+        if isinstance(error, ProtocolError):
+            return Observation(Status.UNREADABLE)
+        return Observation(Status.DIED, exit_code=ended.exit_code if ended else None)

@@ -1,0 +1,166 @@
+"""Probes to frames, and frames to observations; whatever does not fit is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.errors import ProtocolError
+from grader.model import (
+    Argument,
+    Array,
+    CandidateClass,
+    Fault,
+    Input,
+    Observation,
+    Parameter,
+    Probe,
+    Returned,
+    Status,
+)
+from grader.worker.protocol import Blob
+
+MAX_TEXT = 2000
+NUMPY = {"float64": "<f8", "float32": "<f4", "float16": "<f2", "bool": "?"}
+NUMPY |= {"int64": "<i8", "int32": "<i4", "int16": "<i2", "int8": "<i1", "uint8": "<u1"}
+
+
+def to_blob(array: Array) -> Blob:
+    """An array as a blob; floats travel as float64, whatever they become over there."""
+    dtype = {"f": "float64", "b": "bool", "i": "int64"}[array.dtype.kind]
+    data = np.ascontiguousarray(array, dtype=NUMPY[dtype])
+    return Blob(dtype, array.shape, data.tobytes())
+
+
+def to_array(blob: Blob) -> Array:
+    """A blob as an array; every float becomes float64, exactly."""
+    if blob.dtype == "bfloat16":
+        wide = np.frombuffer(blob.data, dtype="<u2").astype(np.uint32) << 16
+        return wide.view(np.float32).astype(np.float64).reshape(blob.shape)
+    array = np.frombuffer(blob.data, dtype=NUMPY[blob.dtype]).reshape(blob.shape)
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
+    """The request for one probe."""
+    blobs: list[Blob] = []
+
+    def add(array: Array) -> int:
+        blobs.append(to_blob(array))
+        return len(blobs) - 1
+
+    def describe(item: Input | None) -> dict[str, Any] | None:
+        if item is None:
+            return None
+        return {"tensor": add(item.value), "dtype": item.dtype, "storage": item.storage}
+
+    header = {
+        "op": "probe",
+        "class": probe.class_name,
+        "construct": list(probe.construct),
+        "construct_named": dict(probe.construct_named),
+        "weights": {name: add(value) for name, value in probe.weights.items()},
+        "calls": [[describe(item) for item in call] for call in probe.calls],
+        "dtype": probe.dtype,
+        "autocast": probe.autocast,
+        "train": probe.train,
+        "cotangent": None if probe.cotangent is None else add(probe.cotangent),
+        "device": probe.device,
+        "watch": probe.watch,
+        "return_inputs": probe.return_inputs,
+        "seed": probe.seed,
+    }
+    return header, blobs
+
+
+def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
+    """The reply to a probe; raises ProtocolError when a field is missing or of a wrong kind."""
+    try:
+        arrays = [to_array(blob) for blob in blobs]
+        dtypes = [blob.dtype for blob in blobs]
+        gradients = header.get("parameter_gradients", {})
+        return Observation(
+            status=Status(header["status"]),
+            fault=read_fault(header),
+            returned=tuple(_read_returned(r, arrays, dtypes) for r in header.get("returned", [])),
+            parameters=tuple(_read_parameter(p) for p in header.get("parameters", [])),
+            input_gradients=_pick(header.get("input_gradients", []), arrays),
+            parameter_gradients={str(n): _pick([g], arrays)[0] for n, g in gradients.items()},
+            ready_made=tuple(str(name)[:80] for name in header.get("seen", [])),
+            stray=tuple(str(name)[:80] for name in header.get("stray", [])),
+            exit_code=_optional_int(header.get("exit")),
+        )
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None
+
+
+def read_classes(header: dict[str, Any]) -> tuple[CandidateClass, ...]:
+    """The reply to a load; raises ProtocolError like `read_observation`."""
+    try:
+        return tuple(_read_class(found) for found in header["classes"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None
+
+
+def read_fault(header: dict[str, Any]) -> Fault | None:
+    """The exception a reply speaks of, its text cut."""
+    if "fault" not in header:
+        phase = header.get("phase")
+        return None if phase is None else Fault(str(phase)[:20], "SystemExit", (), "", None)
+    fault = header["fault"]
+    return Fault(
+        phase=str(fault["phase"])[:20],
+        type=str(fault["type"])[:80],
+        bases=tuple(str(base)[:80] for base in fault["bases"][:16]),
+        text=str(fault["text"])[:MAX_TEXT],
+        line=_optional_int(fault["line"]),
+    )
+
+
+def _read_class(found: dict[str, Any]) -> CandidateClass:
+    return CandidateClass(
+        name=str(found["name"])[:80],
+        line=int(found["line"]),
+        is_module=bool(found["is_module"]),
+        has_forward=bool(found["has_forward"]),
+        constructor=_read_arguments(found["constructor"]),
+        forward=_read_arguments(found["forward"]),
+        used_by=tuple(str(name) for name in found["used_by"]),
+    )
+
+
+def _read_arguments(found: list[list[Any]]) -> tuple[Argument, ...]:
+    return tuple(Argument(str(name)[:80], str(kind), bool(need)) for name, kind, need in found)
+
+
+def _read_parameter(found: list[Any]) -> Parameter:
+    name, shape, owner, registered = found
+    return Parameter(str(name), tuple(int(s) for s in shape), str(owner)[:80], bool(registered))
+
+
+def _read_returned(found: dict[str, Any], arrays: list[Array], dtypes: list[str]) -> Returned:
+    where = {i: t for i, t in enumerate(found["tensors"]) if t is not None}
+    return Returned(
+        structure=str(found["structure"])[:80],
+        kinds=tuple(str(kind)[:120] for kind in found["kinds"]),
+        tensors={i: arrays[_index(t)] for i, t in where.items()},
+        dtypes={i: dtypes[_index(t)] for i, t in where.items()},
+        shapes=tuple(tuple(int(s) for s in shape) for shape in found["shapes"]),
+        after=_pick(found["after"], arrays),
+    )
+
+
+def _pick(indices: Sequence[Any], arrays: list[Array]) -> tuple[Array | None, ...]:
+    return tuple(None if i is None else arrays[_index(i)] for i in indices)
+
+
+def _index(claimed: Any) -> int:
+    if type(claimed) is not int or claimed < 0:
+        raise ValueError("not an index")
+    return claimed
+
+
+def _optional_int(claimed: Any) -> int | None:
+    return claimed if type(claimed) is int else None

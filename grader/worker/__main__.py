@@ -1,0 +1,35 @@
+"""Started by path, `python -I .../worker/__main__.py fork 5`, never imported by the grader.
+
+Makes this folder a package of its own name, so that neither the grader's package nor anything
+beside it is on the import path of the process that will run a candidate's code.
+"""
+
+import gc
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+PACKAGE = "mha_worker"
+
+
+def main() -> None:
+    """`fork FD` serves a zygote on socket FD; `spawn` runs one worker on standard input and output."""
+    # Collections during the import of torch cost a sixth of it and free nothing.
+    gc.disable()
+    folder = Path(__file__).parent
+    spec = importlib.util.spec_from_file_location(
+        PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[PACKAGE] = package
+    spec.loader.exec_module(package)
+    mode, arguments = sys.argv[1], sys.argv[2:]
+    # A candidate's own script must not see ours.
+    sys.argv[:] = ["submission"]
+    importlib.import_module(f"{PACKAGE}.zygote").serve(mode, arguments)
+
+
+if __name__ == "__main__":
+    main()

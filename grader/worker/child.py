@@ -1,0 +1,80 @@
+"""One worker's life: shut itself in, then answer requests until the line closes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from . import execute, protocol, seal
+
+
+def live(reader: int, writer: int) -> None:
+    """Serve requests read from `reader`, replies to `writer`; the process ends here."""
+    _detach(reader, writer)
+    state = execute.Submission()
+    while True:
+        prefix = protocol.read_prefix(_read(reader, protocol.PREFIX_SIZE))
+        header = _read(reader, prefix.header_size)
+        request, blobs = protocol.unpack(header, _read(reader, prefix.payload_size))
+        reply, answer = answer_request(state, request, blobs)
+        _flush()
+        _write(writer, protocol.pack(prefix.request, reply, answer))
+
+
+def answer_request(
+    state: execute.Submission, request: dict[str, Any], blobs: list[protocol.Blob]
+) -> tuple[dict[str, Any], list[protocol.Blob]]:
+    """The reply to one request: seal, load or probe."""
+    if request["op"] == "seal":
+        return {"layers": seal.close(request["limits"])}, []
+    if request["op"] == "load":
+        return state.load(request["source"], request["name"]), []
+    return state.probe(request, blobs)
+
+
+def _detach(reader: int, writer: int) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    top = max(reader, writer, null) + 1
+    for descriptor in range(3, top):
+        if descriptor not in (reader, writer):
+            _close(descriptor)
+    os.closerange(top, top + 64)
+    # A pipe is block-buffered, and a killed worker would lose what it had printed.
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        stream = open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _close(descriptor: int) -> None:
+    try:
+        os.close(descriptor)
+    except OSError:
+        pass
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # the candidate may have replaced or closed it
+            pass
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    parts = []
+    while size:
+        part = os.read(descriptor, min(size, 1 << 20))
+        if not part:
+            os._exit(0)
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

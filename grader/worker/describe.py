@@ -1,0 +1,124 @@
+"""What a submission contains: its classes, their signatures, the tensors of a module."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+MAX_ITEMS = 2000
+
+
+def classes(module: ModuleType) -> list[dict[str, Any]]:
+    """Every class defined in the file, with its constructor and forward, in order of definition."""
+    own = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+    own = list({id(cls): cls for cls in own}.values())
+    return [
+        {
+            "name": cls.__name__,
+            "line": _line(cls),
+            "is_module": issubclass(cls, nn.Module),
+            "has_forward": _own_forward(cls) is not None,
+            "constructor": signature(cls.__init__),
+            "forward": signature(_own_forward(cls)),
+            "used_by": [other.__name__ for other in own if other is not cls and _uses(other, cls)],
+        }
+        for cls in own
+    ]
+
+
+def signature(function: Any) -> list[list[Any]]:
+    """[name, kind, required] of each argument after self; [] where there is no signature."""
+    try:
+        found = list(inspect.signature(function).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return []
+    return [[a.name, a.kind.name.lower(), a.default is inspect.Parameter.empty] for a in found]
+
+
+def tensors(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str, bool]]:
+    """(name, tensor, owner class, registered) of each parameter the module holds.
+
+    Registered ones first; then those that only plain Python attributes lead to, which no
+    optimiser, state_dict or `.to()` will ever see.
+    """
+    known = set()
+    for name, parameter in module.named_parameters():
+        known.add(id(parameter))
+        yield name, parameter, _owner(module, name), True
+    for name, value in walk(module):
+        if isinstance(value, nn.Module):
+            for inner, parameter in value.named_parameters():
+                if id(parameter) not in known:
+                    known.add(id(parameter))
+                    yield f"{name}.{inner}", parameter, _owner(value, inner), False
+        elif isinstance(value, nn.Parameter) and id(value) not in known:
+            known.add(id(value))
+            yield name, value, type(module).__name__, False
+
+
+def stray(module: nn.Module) -> list[str]:
+    """Plain tensor attributes of one dimension or more, which `.to()` leaves where they are."""
+    known = {id(t) for t in (*module.parameters(), *module.buffers())}
+    return [
+        name
+        for name, value in walk(module)
+        if isinstance(value, torch.Tensor) and value.dim() > 0 and id(value) not in known
+    ]
+
+
+def walk(module: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Values reachable through the plain attributes of `module` and its submodules."""
+    seen: set[int] = set()
+    stack = [
+        (f"{path}.{name}" if path else name, value)
+        for path, part in module.named_modules()
+        for name, value in vars(part).items()
+        if name not in ("_parameters", "_buffers", "_modules")
+    ]
+    while stack and len(seen) < MAX_ITEMS:
+        name, value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield name, value
+        if isinstance(value, (list, tuple)):
+            stack.extend((f"{name}[{i}]", item) for i, item in enumerate(value[:64]))
+        elif isinstance(value, dict):
+            stack.extend((f"{name}[{key!r}]", item) for key, item in list(value.items())[:64])
+
+
+def _own_forward(cls: type) -> Any:
+    found = getattr(cls, "forward", None)
+    return None if found is getattr(nn.Module, "forward", None) else found
+
+
+def _line(cls: type) -> int:
+    codes = [f.__code__ for f in vars(cls).values() if isinstance(f, FunctionType)]
+    return min((code.co_firstlineno for code in codes), default=0)
+
+
+def _owner(module: nn.Module, name: str) -> str:
+    path = name.rpartition(".")[0]
+    return type(module.get_submodule(path)).__name__
+
+
+def _uses(user: type, used: type) -> bool:
+    codes = [f.__code__ for f in vars(user).values() if isinstance(f, FunctionType)]
+    return used in user.__mro__ or any(used.__name__ in _names(code) for code in codes)
+
+
+def _names(code: CodeType) -> set[str]:
+    names = set(code.co_names) | set(code.co_freevars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names(constant)
+    return names

@@ -1,0 +1,239 @@
+"""Runs a candidate's source and probes its module. All of it is untrusted from the first line on."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from . import describe, watch
+from .protocol import Blob
+from .values import DTYPES, MAX_BYTES, STORAGES, describe_item, to_blob, to_tensor
+
+MODULE_NAME = "submission"
+MAX_TEXT = 2000
+
+Reply = tuple[dict[str, Any], list[Blob]]
+
+
+class Stopped(Exception):
+    """Candidate code did not come back normally; holds the reply that says how."""
+
+    def __init__(self, reply: dict[str, Any]) -> None:
+        super().__init__()
+        self.reply = reply
+
+
+class Submission:
+    """The candidate's module, once loaded, and the probes made on it."""
+
+    def __init__(self) -> None:
+        self.module = ModuleType(MODULE_NAME)
+        self.name = "submission.py"
+
+    def load(self, source: str, name: str) -> dict[str, Any]:
+        """Run the file top to bottom (never its `__main__` block); its classes, or what stopped it."""
+        self.name = name
+        # inspect and dataclasses ask for the source; there is no file to read it from.
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        self.module.__file__ = name
+        sys.modules[MODULE_NAME] = self.module
+        try:
+            with self._guard("load"):
+                exec(compile(source, name, "exec", dont_inherit=True), self.module.__dict__)
+            with self._guard("describe"):
+                return {"status": "ok", "classes": describe.classes(self.module)}
+        except Stopped as stopped:
+            return stopped.reply
+
+    def probe(self, request: dict[str, Any], blobs: list[Blob]) -> Reply:
+        """Build the module, load weights, run the calls, go back for gradients."""
+        answer = Answer()
+        try:
+            self._probe(request, [to_tensor(blob) for blob in blobs], answer)
+        except Stopped as stopped:
+            answer.header.update(stopped.reply)
+        return answer.header, answer.blobs
+
+    def _probe(self, request: dict[str, Any], tensors: list[torch.Tensor], answer: Answer) -> None:
+        watch.reset()
+        torch.manual_seed(request["seed"])
+        dtype = DTYPES[request["dtype"]]
+        with self._guard("construct"):
+            cls = getattr(self.module, request["class"])
+            module = cls(*request["construct"], **request["construct_named"])
+            answer.add_parameters(module)
+        with self._guard("cast"):
+            module.to(dtype)
+            _load_weights(module, request["weights"], tensors)
+            module.to(request["device"])
+            module.train(request["train"])
+        seen = watch.Watch()
+        mode = seen if request["watch"] else contextlib.nullcontext()
+        for call in request["calls"]:
+            inputs = _make_inputs(call, tensors, request)
+            with self._guard("forward"), mode, _autocast(request["autocast"]):
+                returned = module(*inputs)
+            with self._guard("returned"):
+                answer.add_returned(returned, inputs if request["return_inputs"] else [])
+            if request["cotangent"] is not None:
+                with self._guard("backward"):
+                    _go_back(returned, tensors[request["cotangent"]])
+                    answer.add_gradients(module, inputs)
+        if request["watch"]:
+            answer.header["seen"] = sorted(seen.seen) + watch.ready_made_modules(module)
+        if request["device"] != "cpu":
+            answer.header["stray"] = describe.stray(module)
+
+    @contextlib.contextmanager
+    def _guard(self, phase: str) -> Iterator[None]:
+        try:
+            yield
+        except SystemExit as exit_:
+            raise Stopped({"status": "exited", "phase": phase, "exit": _code(exit_)}) from None
+        except BaseException as error:
+            fault = {
+                "phase": phase,
+                "type": _name(type(error)),
+                "bases": [_name(base) for base in type(error).__mro__],
+                "text": _text(error),
+                "line": self._line(error),
+            }
+            raise Stopped({"status": "raised", "fault": fault}) from None
+
+    def _line(self, error: BaseException) -> int | None:
+        if isinstance(error, SyntaxError) and error.filename == self.name:
+            return error.lineno
+        frames = traceback.walk_tb(error.__traceback__)
+        lines = [line for frame, line in frames if frame.f_code.co_filename == self.name]
+        return lines[-1] if lines else None
+
+
+class Answer:
+    """A reply as it grows: the header, and the tensors it points to by position."""
+
+    def __init__(self) -> None:
+        self.header: dict[str, Any] = {"status": "ok", "returned": [], "parameters": []}
+        self.blobs: list[Blob] = []
+
+    def add_parameters(self, module: Any) -> None:
+        """Name, shape, owner and registration of each parameter."""
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"{type(module).__name__} is not an nn.Module")
+        self.header["parameters"] = [
+            [name, list(tensor.shape), owner, registered]
+            for name, tensor, owner, registered in describe.tensors(module)
+        ]
+
+    def add_returned(self, returned: object, inputs: list[Any]) -> None:
+        """What one call gave back, item by item."""
+        structure, items = _flatten(returned)
+        kinds = [describe_item(item) for item in items]
+        self.header["returned"].append(
+            {
+                "structure": structure,
+                "kinds": kinds,
+                "shapes": [list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)],
+                "tensors": [self._add(i, k == "tensor") for i, k in zip(items, kinds)],
+                "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
+            }
+        )
+
+    def add_gradients(self, module: torch.nn.Module, inputs: list[Any]) -> None:
+        """Gradients of inputs and parameters; null where none arrived."""
+        grads = [i.grad if isinstance(i, torch.Tensor) else None for i in inputs]
+        self.header["input_gradients"] = [self._add(g, g is not None) for g in grads]
+        self.header["parameter_gradients"] = {
+            name: self._add(tensor.grad, tensor.grad is not None)
+            for name, tensor, _, _ in describe.tensors(module)
+        }
+
+    def _add(self, item: Any, is_tensor: bool) -> int | None:
+        if not is_tensor or sum(len(blob.data) for blob in self.blobs) > 3 * MAX_BYTES:
+            return None
+        self.blobs.append(to_blob(item))
+        return len(self.blobs) - 1
+
+
+def _load_weights(
+    module: torch.nn.Module, weights: dict[str, int], tensors: list[torch.Tensor]
+) -> None:
+    if not weights:
+        return
+    with torch.no_grad():
+        for name, parameter, _, registered in describe.tensors(module):
+            if name in weights:
+                value = tensors[weights[name]]
+                # An unregistered parameter was not cast with the module.
+                parameter.data = value.to(parameter.dtype if registered else module_dtype(module))
+
+
+def module_dtype(module: torch.nn.Module) -> torch.dtype:
+    """The dtype of the module's registered parameters, or torch's default."""
+    first = next(module.parameters(), None)
+    return torch.get_default_dtype() if first is None else first.dtype
+
+
+def _make_inputs(
+    call: list[Any], tensors: list[torch.Tensor], request: dict[str, Any]
+) -> list[Any]:
+    inputs: list[Any] = []
+    for entry in call:
+        if entry is None:
+            inputs.append(None)
+            continue
+        tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]]).to(request["device"])
+        tensor = STORAGES[entry["storage"]](tensor.clone())
+        if request["cotangent"] is not None and tensor.is_floating_point():
+            tensor = tensor.detach().requires_grad_()
+        inputs.append(tensor)
+    return inputs
+
+
+def _autocast(dtype: str | None) -> Any:
+    if dtype is None:
+        return contextlib.nullcontext()
+    return torch.autocast("cpu", dtype=DTYPES[dtype])
+
+
+def _go_back(returned: object, cotangent: torch.Tensor) -> None:
+    output = next(item for item in _flatten(returned)[1] if isinstance(item, torch.Tensor))
+    # Not output.backward(cotangent): that imports sympy, a quarter of a second at first use.
+    (output * cotangent.to(output.dtype)).sum().backward()
+
+
+def _flatten(returned: object) -> tuple[str, list[Any]]:
+    for kind in (tuple, list):
+        if isinstance(returned, kind):
+            return kind.__name__, list(returned)[:16]
+    if isinstance(returned, dict):
+        return "dict", list(returned.values())[:16]
+    return "single", [returned]
+
+
+def _guarded(make: Callable[[], str], otherwise: str) -> str:
+    try:
+        return str(make())[:MAX_TEXT]
+    except BaseException:
+        return otherwise
+
+
+def _text(error: BaseException) -> str:
+    return _guarded(lambda: str(error), "(its text could not be made)")
+
+
+def _name(kind: type) -> str:
+    return _guarded(lambda: type.__dict__["__name__"].__get__(kind), "(nameless)")
+
+
+def _code(error: SystemExit) -> int | None:
+    try:
+        return error.code if type(error.code) is int else None
+    except BaseException:
+        return None

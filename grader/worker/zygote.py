@@ -1,0 +1,137 @@
+"""The process that imports torch once and forks a worker whenever the grader asks.
+
+It holds no expected value and runs no candidate code. Requests arrive as single datagrams on a
+socket: `fork` (with the three pipe ends of the new worker) answers the process id, `end` kills a
+worker and answers how it ended. With no `fork` on this system the same program runs one worker.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import os
+import platform
+import signal
+import socket
+import sys
+import traceback
+from typing import Any
+
+from . import protocol
+
+DATAGRAM = 64 << 10
+
+
+def serve(mode: str, arguments: list[str]) -> None:
+    """Run as a zygote or as a single worker until the grader closes the line; never returns."""
+    if mode == "spawn":
+        _serve_one()
+    control = socket.socket(fileno=int(arguments[0]))
+    try:
+        warm()
+    except Exception as error:
+        _answer(control, 0, {"failed": f"{type(error).__name__}: {error}"})
+        os._exit(1)
+    _answer(control, 0, environment())
+    while True:
+        data, descriptors = _receive(control)
+        if not data:
+            os._exit(0)
+        prefix = protocol.read_prefix(data[: protocol.PREFIX_SIZE])
+        request, _ = protocol.unpack(data[protocol.PREFIX_SIZE :], b"")
+        reply = _fork(control, descriptors) if request["op"] == "fork" else _end(request["pid"])
+        _answer(control, prefix.request, reply)
+
+
+def warm() -> None:
+    """Import torch and touch what every worker will need, with one thread.
+
+    An operation on two threads before a fork would leave the child without its thread pool,
+    waiting for ever.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    for dtype in (torch.float64, torch.float32):
+        linear = torch.nn.Linear(4, 4).to(dtype)
+        x = torch.ones(1, 2, 4, dtype=dtype, requires_grad=True)
+        torch.softmax(linear(x) @ x.transpose(1, 2), dim=-1).sum().backward()
+    from . import child  # noqa: F401  imported here so that no worker has to
+
+    gc.collect()
+    gc.freeze()
+
+
+def environment() -> dict[str, str]:
+    """The versions a report names."""
+    import torch
+
+    return {
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _serve_one() -> None:
+    reader, writer = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    warm()
+    from . import child
+
+    hello = protocol.pack(0, environment())
+    os.write(writer, hello)
+    child.live(reader, writer)
+
+
+def _fork(control: socket.socket, descriptors: list[int]) -> dict[str, Any]:
+    from . import child
+
+    reader, writer, output = descriptors
+    pid = os.fork()
+    if pid == 0:
+        try:
+            control.close()
+            os.setsid()
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            child.live(reader, writer)
+        except BaseException:
+            # Our own fault or a broken line: say it where a developer looks, and end.
+            traceback.print_exc()
+        finally:
+            os._exit(70)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return {"pid": pid}
+
+
+def _end(pid: int) -> dict[str, Any]:
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+    _, status, usage = os.wait4(pid, 0)
+    return {
+        "exit": os.waitstatus_to_exitcode(status),
+        "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "max_rss_kib": usage.ru_maxrss,
+    }
+
+
+def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
+    width = array.array("i").itemsize
+    data, ancillary, _, _ = control.recvmsg(DATAGRAM, socket.CMSG_SPACE(8 * width))
+    found = array.array("i")
+    for _, kind, content in ancillary:
+        if kind == socket.SCM_RIGHTS:
+            found.frombytes(content[: len(content) - len(content) % width])
+    return data, list(found)
+
+
+def _answer(control: socket.socket, request: int, header: dict[str, Any]) -> None:
+    try:
+        control.sendall(protocol.pack(request, header))
+    except OSError:
+        sys.exit(1)

@@ -1,0 +1,33 @@
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-on-output
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, mask=None):
+        b, l, d = x.shape
+        q = self.query(x).view(b, l, self.num_heads, self.head_dim).transpose(1, 2)
+        k = self.key(x).view(b, l, self.num_heads, self.head_dim).transpose(1, 2)
+        v = self.value(x).view(b, l, self.num_heads, self.head_dim).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        context = (weights @ v).transpose(1, 2).contiguous().view(b, l, d)
+        return self.dropout(self.out_proj(context)), weights

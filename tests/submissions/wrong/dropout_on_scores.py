@@ -1,0 +1,37 @@
+# mha-grade: cross-attention; expect: failed; in: dropout; mistake: dropout-on-scores
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.W_q = nn.Linear(d_model, d_model)
+        self.W_k = nn.Linear(d_model, d_model)
+        self.W_v = nn.Linear(d_model, d_model)
+        self.W_o = nn.Linear(d_model, d_model)
+        self.attn_dropout = nn.Dropout(dropout)
+
+    def split(self, t):
+        b, l, _ = t.shape
+        return t.view(b, l, self.num_heads, self.head_dim).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        q = self.split(self.W_q(query))
+        k = self.split(self.W_k(key))
+        v = self.split(self.W_v(value))
+        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(self.head_dim)
+        scores = self.attn_dropout(scores)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        context = torch.matmul(weights, v).transpose(1, 2).reshape(query.shape)
+        return self.W_o(context), weights

@@ -1,0 +1,38 @@
+# mha-grade: causal-self-attention; expect: failed; in: mixed-precision; mistake: float32-mask
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.wq = nn.Linear(d_model, d_model)
+        self.wk = nn.Linear(d_model, d_model)
+        self.wv = nn.Linear(d_model, d_model)
+        self.wo = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def heads(self, t):
+        return t.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
+
+    def forward(self, x, padding_mask=None):
+        l = x.shape[1]
+        q, k, v = self.heads(self.wq(x)), self.heads(self.wk(x)), self.heads(self.wv(x))
+
+        visible = torch.ones(l, l, dtype=torch.bool, device=x.device).tril()
+        if padding_mask is not None:
+            visible = visible & padding_mask[:, None, None, :]
+        # additive mask, 0 or -1e9
+        bias = torch.zeros(visible.shape, dtype=torch.float32, device=x.device)
+        bias = bias.masked_fill(~visible, -1e9)
+
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim) + bias
+        weights = scores.softmax(dim=-1).masked_fill(~visible, 0.0)
+        out = self.dropout(weights) @ v
+        return self.wo(out.transpose(1, 2).flatten(2)), weights
