@@ -25,7 +25,7 @@ from grader.model import Message
 class GraderError(Exception):
     """The root: an error that has a sentence."""
 
-    def __init__(self, key: str, **fields: Any) -> None:
+    def __init__(self, key: str, /, **fields: Any) -> None:
         self.message = Message(key, fields)
         super().__init__(f"{key} {fields}")
 

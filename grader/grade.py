@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from grader.bank import load_exercise
-from grader.bank.bench import Bench, Finding, describe_trouble
+from grader.bank.bench import Bench, Finding, describe_death
 from grader.bank.checks import CHECKS, WEIGHTLESS
 from grader.calling import CallPlan, choose_class, guess_exercise, header_exercise, plan_call
 from grader.errors import UnusableSubmission, WorkerError
@@ -17,7 +17,6 @@ from grader.model import (
     Exercise,
     Limits,
     Message,
-    Observation,
     Outcome,
     Report,
     Status,
@@ -89,6 +88,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     return replace(
         blank,
         exercise=exercise.id,
+        bank=exercise.version,
         areas=exercise.areas,
         convention=tuple(describe_convention(plan, match, exercise, guessed=named is None)),
         verdicts=tuple(judge_all(exercise, bench, session)),
@@ -100,7 +100,7 @@ def judge_all(exercise: Exercise, bench: Bench, session: Session) -> Iterable[Ve
     done: dict[str, Verdict] = {}
     roots: dict[str, str] = {}
     for number, case in enumerate(exercise.cases):
-        if number % GROUP == 0:
+        if number and number % GROUP == 0:
             session.renew()
         blocked = next((roots[earlier] for earlier in case.after if earlier in roots), None)
         verdict = done[case.id] = judge(case, bench, blocked)
@@ -145,10 +145,12 @@ def describe_failed_load(loaded: Loaded) -> Message:
             return Message("load.keyboard", fields)
         return Message("load.raised", fields)
     if loaded.status is Status.TIMED_OUT:
-        return Message("load.timed-out")
+        return Message("load.timed-out", {"seconds": loaded.allowed_seconds})
     if loaded.status is Status.EXITED:
         return Message("load.exited", {"code": loaded.exit_code})
-    return describe_trouble(Observation(loaded.status, fault, exit_code=loaded.exit_code))
+    if loaded.status is Status.DIED:
+        return describe_death("load", loaded.exit_code)
+    return Message("load.unreadable")
 
 
 def describe_convention(
@@ -162,7 +164,7 @@ def describe_convention(
         yield Message("convention.layout-unknown")
         return
     for name, place in match.layout.places.items():
-        rows = f" [{place.pattern}]"
-        yield Message("convention.place", {"name": name, "where": place.weight + rows})
+        part = f" [{place.pattern}]" + (f", f = {place.slot}" if place.fused > 1 else "")
+        yield Message("convention.place", {"name": name, "where": place.weight + part})
     if not match.proven:
         yield Message("convention.layout-assumed")

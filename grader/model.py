@@ -218,6 +218,7 @@ class Observation:
     stray: tuple[str, ...] = ()
     exit_code: int | None = None
     seconds: float = 0.0
+    allowed_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,12 @@ class Report:
     environment: Mapping[str, str]
     printed: Printed
     seconds: float
+    bank: str = ""
     refusal: Message | None = None
+
+    def earned(self, area: str) -> float:
+        """Points earned in one area."""
+        return round(sum(v.points for v in self.verdicts if v.area == area), 4)
 
     @property
     def max_score(self) -> float:

@@ -139,10 +139,10 @@ class Bench:
         Looked for only where the sizes are all different: with one head, say, dividing by the
         root of the number of heads is not dividing at all.
         """
-        if not problem.sizes.tell_apart():
-            return None
         if self.carried and agrees(output, problem.expect(combine(self.carried)).output):
             return self.carried[-1]
+        if not problem.sizes.tell_apart():
+            return None
         for mistake in known_for(self.contract):
             if are_compatible(self.carried, mistake):
                 expected = problem.expect(combine([*self.carried, mistake])).output
@@ -180,12 +180,20 @@ def describe_trouble(observation: Observation) -> Message:
         fields = {"phase": phase, "type": fault.type, "text": fault.text, "line": fault.line}
         return Message("trouble.raised", fields)
     if observation.status is Status.TIMED_OUT:
-        return Message("trouble.budget" if phase == "budget" else "trouble.timed-out")
+        key = "trouble.budget" if phase == "budget" else "trouble.timed-out"
+        return Message(key, {"seconds": observation.allowed_seconds})
     if observation.status is Status.DIED:
-        return Message("trouble.died", {"code": observation.exit_code})
+        return describe_death("trouble", observation.exit_code)
     if observation.status is Status.EXITED:
         return Message("trouble.exited", {"phase": phase})
     return Message("trouble.unreadable")
+
+
+def describe_death(where: str, code: int | None) -> Message:
+    """The sentence for a process that ended: by itself, or by a signal (a negative code)."""
+    if code is not None and code < 0:
+        return Message(f"{where}.killed", {"signal": -code})
+    return Message(f"{where}.died", {"code": code})
 
 
 def letters(shape: Sequence[int]) -> str:

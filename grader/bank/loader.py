@@ -132,4 +132,4 @@ def _only(path: Path, where: str, data: Iterable[str], allowed: Iterable[str]) -
 
 
 def _refuse(path: Path, where: str, key: str, allowed: Iterable[str], text: str) -> NoReturn:
-    raise BankError(text, file=path.name, where=where, key=key, allowed=", ".join(allowed))
+    raise BankError(text, file=path.name, where=where, name=key, allowed=", ".join(allowed))

@@ -35,6 +35,7 @@ class Loaded:
     classes: tuple[CandidateClass, ...] = ()
     fault: Fault | None = None
     exit_code: int | None = None
+    allowed_seconds: float = 0.0
 
 
 class Session:
@@ -54,7 +55,9 @@ class Session:
         """Run the file in a fresh worker."""
         self.renew()
         try:
-            self._worker = worker = self.forge.make(self._output)
+            # Later workers load the file again and print the same again.
+            output = Output(0) if self._output.size else self._output
+            self._worker = worker = self.forge.make(output)
             limits = dataclasses.asdict(self.limits)
             reply, _ = worker.line.ask({"op": "seal", "limits": limits}, [], 10.0)
             self.layers = tuple(str(layer) for layer in reply.get("layers", ()))
@@ -65,16 +68,23 @@ class Session:
                 return Loaded(Status.OK, wire.read_classes(reply))
             return self._not_loaded(wire.read_observation(reply, []))
         except (LateError, ClosedError, ProtocolError) as error:
-            return self._not_loaded(self._lost(error))
+            return self._not_loaded(self._lost(error, self.limits.load_seconds))
 
     def run(self, probe: Probe) -> Observation:
         """Make one probe; always an observation, whatever the candidate's code does."""
         if time.monotonic() > self._until:
-            return Observation(Status.TIMED_OUT, Fault("budget", "", (), "", None))
+            budget = Fault("budget", "", (), "", None)
+            total = self.limits.total_seconds
+            return Observation(Status.TIMED_OUT, budget, allowed_seconds=total)
         if self._worker is None:
             loaded = self.load()
             if loaded.status is not Status.OK:
-                return Observation(loaded.status, loaded.fault, exit_code=loaded.exit_code)
+                return Observation(
+                    loaded.status,
+                    loaded.fault,
+                    exit_code=loaded.exit_code,
+                    allowed_seconds=loaded.allowed_seconds,
+                )
         assert self._worker is not None
         began = time.monotonic()
         try:
@@ -83,7 +93,7 @@ class Session:
             reply = self._worker.line.ask(header, blobs, seconds)
             found = wire.read_observation(*reply)
         except (LateError, ClosedError, ProtocolError) as error:
-            found = self._lost(error)
+            found = self._lost(error, self.limits.probe_seconds)
         return dataclasses.replace(found, seconds=time.monotonic() - began)
 
     def renew(self) -> None:
@@ -111,14 +121,14 @@ class Session:
 
     def _not_loaded(self, seen: Observation) -> Loaded:
         self.renew()
-        return Loaded(seen.status, (), seen.fault, seen.exit_code)
+        return Loaded(seen.status, (), seen.fault, seen.exit_code, seen.allowed_seconds)
 
-    def _lost(self, error: WorkerError) -> Observation:
+    def _lost(self, error: WorkerError, allowed: float) -> Observation:
         assert self._worker is not None
         ended = end_quietly(self._worker)
         self._worker = None
         if isinstance(error, LateError):
-            return Observation(Status.TIMED_OUT)
+            return Observation(Status.TIMED_OUT, allowed_seconds=allowed)
         if isinstance(error, ProtocolError):
             return Observation(Status.UNREADABLE)
         return Observation(Status.DIED, exit_code=ended.exit_code if ended else None)

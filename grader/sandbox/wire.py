@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.clean import clean
 from grader.errors import ProtocolError
 from grader.model import (
     Argument,
@@ -88,8 +89,8 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
             parameters=tuple(_read_parameter(p) for p in header.get("parameters", [])),
             input_gradients=_pick(header.get("input_gradients", []), arrays),
             parameter_gradients={str(n): _pick([g], arrays)[0] for n, g in gradients.items()},
-            ready_made=tuple(str(name)[:80] for name in header.get("seen", [])),
-            stray=tuple(str(name)[:80] for name in header.get("stray", [])),
+            ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
+            stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -108,20 +109,20 @@ def read_fault(header: dict[str, Any]) -> Fault | None:
     """The exception a reply speaks of, its text cut."""
     if "fault" not in header:
         phase = header.get("phase")
-        return None if phase is None else Fault(str(phase)[:20], "SystemExit", (), "", None)
+        return None if phase is None else Fault(clean(phase, 20), "SystemExit", (), "", None)
     fault = header["fault"]
     return Fault(
-        phase=str(fault["phase"])[:20],
-        type=str(fault["type"])[:80],
-        bases=tuple(str(base)[:80] for base in fault["bases"][:16]),
-        text=str(fault["text"])[:MAX_TEXT],
+        phase=clean(fault["phase"], 20),
+        type=clean(fault["type"], 80),
+        bases=tuple(clean(base, 80) for base in fault["bases"][:16]),
+        text=clean(fault["text"], MAX_TEXT),
         line=_optional_int(fault["line"]),
     )
 
 
 def _read_class(found: dict[str, Any]) -> CandidateClass:
     return CandidateClass(
-        name=str(found["name"])[:80],
+        name=clean(found["name"], 80),
         line=int(found["line"]),
         is_module=bool(found["is_module"]),
         has_forward=bool(found["has_forward"]),
@@ -132,19 +133,19 @@ def _read_class(found: dict[str, Any]) -> CandidateClass:
 
 
 def _read_arguments(found: list[list[Any]]) -> tuple[Argument, ...]:
-    return tuple(Argument(str(name)[:80], str(kind), bool(need)) for name, kind, need in found)
+    return tuple(Argument(clean(name, 80), str(kind), bool(need)) for name, kind, need in found)
 
 
 def _read_parameter(found: list[Any]) -> Parameter:
     name, shape, owner, registered = found
-    return Parameter(str(name), tuple(int(s) for s in shape), str(owner)[:80], bool(registered))
+    return Parameter(str(name), tuple(int(s) for s in shape), clean(owner, 80), bool(registered))
 
 
 def _read_returned(found: dict[str, Any], arrays: list[Array], dtypes: list[str]) -> Returned:
     where = {i: t for i, t in enumerate(found["tensors"]) if t is not None}
     return Returned(
-        structure=str(found["structure"])[:80],
-        kinds=tuple(str(kind)[:120] for kind in found["kinds"]),
+        structure=clean(found["structure"], 80),
+        kinds=tuple(clean(kind, 120) for kind in found["kinds"]),
         tensors={i: arrays[_index(t)] for i, t in where.items()},
         dtypes={i: dtypes[_index(t)] for i, t in where.items()},
         shapes=tuple(tuple(int(s) for s in shape) for shape in found["shapes"]),

@@ -1,0 +1,178 @@
+"""The command line of mha-grade: the only module that prints or exits."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from grader import __version__
+from grader.bank import exercise_ids, load_exercise
+from grader.errors import GraderError, TextError, UnusableSubmission, UsageError
+from grader.files import folder, stem_of
+from grader.grade import Request, grade
+from grader.intake import read_submission
+from grader.model import Message, Report
+from grader.reports import FORMATS
+from grader.sandbox.forge import open_forge
+from grader.sandbox.launch import Launched
+from grader.texts import Texts, load_texts
+
+PASSED, NOT_PASSED, UNUSABLE, OUR_FAULT = 0, 1, 2, 3
+MAX_SEED = 2**63 - 1
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+
+
+def run(launched: Launched | None) -> None:
+    """Read the command line and act; `launched` is a zygote already on its way up."""
+    for stream in (sys.stdout, sys.stderr):
+        # A report may hold any character; a terminal that cannot show one gets an escape.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    app(obj=launched)
+
+
+@app.command(help="Grade multi-head attention written in FILE.")
+def main(
+    context: typer.Context,
+    file: Annotated[Path | None, typer.Argument(help="The Python file to grade.")] = None,
+    exercise: Annotated[str | None, typer.Option(help="The exercise it answers.")] = None,
+    class_name: Annotated[str | None, typer.Option("--class", help="The class to grade.")] = None,
+    format_: Annotated[str, typer.Option("--format", help="terminal or json.")] = "terminal",
+    output: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
+    lang: Annotated[str | None, typer.Option(help="en or zh.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Repeat the run that had this seed.")] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Exit with 0 from this score on.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name the exercises.")] = False,
+    new: Annotated[str | None, typer.Option(help="Write an exercise's stub here.")] = None,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Dispatch to what was asked for; every failure becomes one sentence and an exit code."""
+    texts = load_texts("en")
+    try:
+        texts = load_texts(lang or _system_language())
+        if version:
+            print(f"mha-grade {__version__}")
+        elif list_:
+            _list(texts)
+        elif new is not None:
+            print(texts("new.written", path=_write_stub(new)))
+        elif file is None:
+            raise UsageError("usage.no-file")
+        else:
+            request = Request(_check_seed(seed), exercise, class_name)
+            code = _grade(context.obj, file, request, format_, output, min_score, texts)
+            _leave(code)
+    except (UnusableSubmission, UsageError) as error:
+        _say(texts, error.message)
+        _leave(UNUSABLE)
+    except GraderError as error:
+        _say(texts, error.message)
+        _leave(OUR_FAULT)
+
+
+def _grade(
+    launched: Launched | None,
+    file: Path,
+    request: Request,
+    format_: str,
+    output: Path | None,
+    min_score: float | None,
+    texts: Texts,
+) -> int:
+    if format_ not in FORMATS:
+        raise UsageError("usage.format", wanted=format_, known=", ".join(FORMATS))
+    if min_score is not None and not 0 <= min_score <= 100:
+        raise UsageError("usage.min-score", score=min_score)
+    if request.exercise is not None:
+        load_exercise(request.exercise)
+    submission = read_submission(file)
+    forge = open_forge(launched)
+    try:
+        report = grade(submission, forge, request)
+    finally:
+        forge.close()
+    _write(FORMATS[format_](report, texts), output, texts)
+    return exit_code(report, min_score)
+
+
+def exit_code(report: Report, min_score: float | None) -> int:
+    """0 all passed (or the score is high enough), 1 not, 2 not gradable, 3 our own fault."""
+    if report.has_errors:
+        return OUR_FAULT
+    if report.refusal is not None:
+        return UNUSABLE
+    passed = report.all_passed if min_score is None else report.score >= min_score
+    return PASSED if passed else NOT_PASSED
+
+
+def _list(texts: Texts) -> None:
+    print(texts("list.title"))
+    for name in exercise_ids():
+        found = load_exercise(name)
+        inputs = ", ".join(found.contract.inputs)
+        print("  " + texts("list.entry", id=name, cases=len(found.cases), inputs=inputs))
+
+
+def _write_stub(name: str) -> Path:
+    load_exercise(name)
+    path = Path(f"{stem_of(name)}.py")
+    text = (folder("exercises") / path.name).read_text(encoding="utf-8")
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError("file.exists", path=str(path)) from None
+    except OSError as error:
+        raise UsageError("file.unwritable", path=str(path), detail=error.strerror) from None
+    return path
+
+
+def _write(text: str, output: Path | None, texts: Texts) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
+    print(texts("written", path=output), file=sys.stderr)
+
+
+def _check_seed(seed: int | None) -> int:
+    if seed is None:
+        return secrets.randbelow(2**32)
+    if not 0 <= seed <= MAX_SEED:
+        raise UsageError("usage.seed", seed=seed)
+    return seed
+
+
+def _system_language() -> str:
+    """The terminal's language if there are texts in it."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name)
+        if value:
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+def _say(texts: Texts, message: Message) -> None:
+    try:
+        print(f"mha-grade: {texts.say(message)}", file=sys.stderr)
+    except TextError:
+        print(f"mha-grade: {message.key} {dict(message.fields)}", file=sys.stderr)
+
+
+def _leave(code: int) -> NoReturn:
+    """Flush and go at once: taking the interpreter down tidily costs time and changes nothing."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,14 @@
+"""Formats: each a pure function from a Report to text, in a file of its own."""
+
+from collections.abc import Callable
+
+from grader.model import Report
+from grader.reports import as_json, as_terminal
+from grader.texts import Texts
+
+Render = Callable[[Report, Texts], str]
+
+FORMATS: dict[str, Render] = {
+    "terminal": as_terminal.render,
+    "json": as_json.render,
+}

@@ -1,0 +1,61 @@
+"""JSON: one object for one report, on one line; docs/report.md describes every field."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grader import __version__
+from grader.model import Message, Report
+from grader.texts import Texts
+
+SCHEMA = 1
+
+
+def render(report: Report, texts: Texts) -> str:
+    """The whole report; sentences in the language of `texts`, keys and values as they are."""
+    return json.dumps(describe(report, texts), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def describe(report: Report, texts: Texts) -> dict[str, Any]:
+    """The report as plain data."""
+    return {
+        "schema": SCHEMA,
+        "grader": __version__,
+        "submission": {"path": report.submission.path, "sha256": report.submission.sha256},
+        "exercise": report.exercise or None,
+        "bank": report.bank or None,
+        "seed": report.seed,
+        "score": report.score,
+        "max_score": report.max_score,
+        "passed": report.all_passed,
+        "refusal": None if report.refusal is None else _say(report.refusal, texts),
+        "isolation": {
+            "level": report.isolation.level,
+            "layers": list(report.isolation.layers),
+        },
+        "convention": [_say(message, texts) for message in report.convention],
+        "areas": [
+            {"area": area, "points": report.earned(area), "max_points": points}
+            for area, points in report.areas.items()
+        ],
+        "verdicts": [
+            {
+                "case": verdict.case,
+                "area": verdict.area,
+                "outcome": verdict.outcome.value,
+                "points": verdict.points,
+                "max_points": verdict.max_points,
+                "message": None if verdict.message is None else _say(verdict.message, texts),
+                "mistake": verdict.mistake,
+            }
+            for verdict in report.verdicts
+        ],
+        "printed": {"text": report.printed.text, "bytes": report.printed.size},
+        "environment": dict(report.environment),
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _say(message: Message, texts: Texts) -> dict[str, Any]:
+    return {"key": message.key, "text": texts.say(message), "fields": dict(message.fields)}

@@ -1,0 +1,57 @@
+"""Sentences: facts come in as Messages, and leave as text in the reader's language."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.errors import TextError, UsageError
+from grader.model import Message
+
+FOLDER = Path(__file__).resolve().parent
+# Fields whose values have a name of their own in each language: mistake.<id>, phase.<name> …
+NAMED = ("area", "exercise", "mistake", "outcome", "phase", "what")
+
+
+class Texts:
+    """One language's sentences."""
+
+    def __init__(self, language: str, sentences: Mapping[str, str]) -> None:
+        self.language = language
+        self.sentences = sentences
+
+    def say(self, message: Message) -> str:
+        """The sentence of a message; raises TextError if the language file lacks something."""
+        return self(message.key, **message.fields)
+
+    def __call__(self, key: str, /, **fields: Any) -> str:
+        """The sentence for `key`, its placeholders filled."""
+        named = {name: self._name(name, value) for name, value in fields.items()}
+        named["at"] = self("at", line=fields["line"]) if key != "at" and fields.get("line") else ""
+        try:
+            return self.sentences[key].format(**named)
+        except (KeyError, ValueError, IndexError) as error:
+            raise TextError("text.missing", name=key, detail=str(error)) from None
+
+    def _name(self, field: str, value: Any) -> Any:
+        return self.sentences.get(f"{field}.{value}", value) if field in NAMED else value
+
+
+def languages() -> tuple[str, ...]:
+    """The languages there is a file for."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+@functools.cache
+def load_texts(language: str) -> Texts:
+    """The sentences of a language; raises UsageError for one there is no file for."""
+    path = FOLDER / f"{language}.yaml"
+    if language not in languages():
+        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
+    raw = path.read_bytes()
+    data = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return Texts(language, data)
