@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -149,7 +148,7 @@ def _write(text: str, output: Path | None, texts: Texts) -> None:
 
 def _check_seed(seed: int | None) -> int:
     if seed is None:
-        return secrets.randbelow(2**32)
+        return int.from_bytes(os.urandom(4), "big")
     if not 0 <= seed <= MAX_SEED:
         raise UsageError("usage.seed", seed=seed)
     return seed

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.definition import CORRECT, Steps, Store, Weights, attend, exact
+from grader.definition import CORRECT, Activations, Steps, Store, Weights, attend, exact
 from grader.model import Array
 
 
@@ -68,11 +68,14 @@ def allow(
     inputs: tuple[Array, Array, Array],
     num_heads: int,
     visible: Array | None,
-    steps: Steps = CORRECT,
+    steps: Steps,
+    truth: Activations,
 ) -> Allowance:
-    """The tolerance for one problem in one dtype; inputs and weights already rounded to it."""
+    """The tolerance for one problem in one dtype; inputs and weights already rounded to it.
+
+    `truth` is the same problem evaluated exactly.
+    """
     precision = PRECISIONS[dtype]
-    truth = attend(weights, *inputs, num_heads, visible, steps)
     spread = Allowance(0.0, 0.0)
     if precision.factor:
         runs = [

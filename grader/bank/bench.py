@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from grader.model import (
     Status,
 )
 
+T = TypeVar("T")
 Run = Callable[[Probe], Observation]
 
 
@@ -65,13 +66,21 @@ class Bench:
     layout: Layout | None
     seed: int
     carried: list[Mistake] = field(default_factory=list)
+    remembered: dict[Hashable, Any] = field(default_factory=dict)
 
-    def rng(self, case: Case) -> np.random.Generator:
-        """This case's own random numbers."""
-        return generator(self.seed, case.id)
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once: for cases that read the same observation."""
+        if key not in self.remembered:
+            self.remembered[key] = make()
+        found: T = self.remembered[key]
+        return found
+
+    def rng(self, case: Case | str) -> np.random.Generator:
+        """The random numbers of one case, or of a problem that several cases share."""
+        return generator(self.seed, case if isinstance(case, str) else case.id)
 
     def draw(
-        self, case: Case, sizes: Mapping[str, int] | None = None, **options: Any
+        self, case: Case | str, sizes: Mapping[str, int] | None = None, **options: Any
     ) -> Problem:
         """A problem for the candidate's parameters; sizes not given are the default ones."""
         wanted = Sizes(**(sizes or {}))

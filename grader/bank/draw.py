@@ -61,11 +61,13 @@ class Problem:
                 self.weights, *self.attended, self.sizes.num_heads, self.visible, steps
             )
 
-    def allow(self, steps: Steps = CORRECT) -> Allowance:
-        """How far an answer right by these steps may be from `expect(steps)`."""
+    def allow(self, truth: Activations, steps: Steps = CORRECT) -> Allowance:
+        """How far a right answer may be from `truth`, which is `expect(steps)`."""
         heads = self.sizes.num_heads
         with np.errstate(all="ignore"):
-            return allow(self.dtype, self.weights, self.attended, heads, self.visible, steps)
+            return allow(
+                self.dtype, self.weights, self.attended, heads, self.visible, steps, truth
+            )
 
 
 def generator(seed: int, case: str) -> np.random.Generator:

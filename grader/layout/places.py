@@ -8,6 +8,7 @@ the other is "(f h d) m"; an einsum parameter of shape [H, D, Dh] is "h m d".
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -111,6 +112,7 @@ def indices(canonical: str, pattern: str, place: Place, num_heads: int, d_model:
     return moved.reshape(-1, d_model) if tail else moved.reshape(-1)
 
 
+@functools.cache
 def groups_of(pattern: str) -> list[list[str]]:
     """ "(f h d) m" -> [["f", "h", "d"], ["m"]]."""
     return [part.strip("()").split() for part in re.findall(r"\([^)]*\)|\S+", pattern)]
@@ -118,7 +120,7 @@ def groups_of(pattern: str) -> list[list[str]]:
 
 def shape_of(pattern: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """The parameter shape that a pattern means."""
-    return tuple(int(np.prod([sizes[a] for a in group])) for group in groups_of(pattern))
+    return tuple(math.prod([sizes[axis] for axis in group]) for group in groups_of(pattern))
 
 
 def _sizes(fused: int, num_heads: int, d_model: int) -> dict[str, int]:

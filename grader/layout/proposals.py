@@ -48,6 +48,7 @@ class Finder:
     def __init__(self, parameters: Sequence[Parameter], d_model: int, num_heads: int) -> None:
         self.parameters = parameters
         self.sizes = {"h": num_heads, "d": d_model // num_heads, "m": d_model, "1": 1}
+        self.outputs = list(self._outputs())
 
     def fused(self) -> Iterator[Layout]:
         """One parameter for q, k and v."""
@@ -88,7 +89,7 @@ class Finder:
         order = _inner_order(places["Wq"].pattern)
         outputs = [
             (place, more)
-            for place, more in self._outputs()
+            for place, more in self.outputs
             if place.weight not in taken and _inner_order(place.pattern) == order
         ]
         if not outputs:

@@ -11,6 +11,10 @@ import torch
 from torch import nn
 
 MAX_ITEMS = 2000
+MAX_LENGTH = 64
+# What every module keeps for itself, and what can lead to a tensor at all.
+OWN = frozenset(vars(nn.Module()))
+REACHING = (torch.Tensor, nn.Module, list, tuple, dict)
 
 
 def classes(module: ModuleType) -> list[dict[str, Any]]:
@@ -82,7 +86,7 @@ def walk(module: nn.Module) -> Iterator[tuple[str, Any]]:
         (f"{path}.{name}" if path else name, value)
         for path, part in module.named_modules()
         for name, value in vars(part).items()
-        if name not in ("_parameters", "_buffers", "_modules")
+        if name not in OWN and isinstance(value, REACHING)
     ]
     while stack and len(seen) < MAX_ITEMS:
         name, value = stack.pop()
@@ -91,9 +95,10 @@ def walk(module: nn.Module) -> Iterator[tuple[str, Any]]:
         seen.add(id(value))
         yield name, value
         if isinstance(value, (list, tuple)):
-            stack.extend((f"{name}[{i}]", item) for i, item in enumerate(value[:64]))
+            stack.extend((f"{name}[{i}]", item) for i, item in enumerate(value[:MAX_LENGTH]))
         elif isinstance(value, dict):
-            stack.extend((f"{name}[{key!r}]", item) for key, item in list(value.items())[:64])
+            items = list(value.items())[:MAX_LENGTH]
+            stack.extend((f"{name}[{key!r}]", item) for key, item in items)
 
 
 def _own_forward(cls: type) -> Any:

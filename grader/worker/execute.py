@@ -20,6 +20,8 @@ MODULE_NAME = "submission"
 MAX_TEXT = 2000
 
 Reply = tuple[dict[str, Any], list[Blob]]
+# A parameter: its name, itself, the class that holds it, whether it is registered.
+Held = tuple[str, torch.Tensor, str, bool]
 
 
 class Stopped(Exception):
@@ -63,16 +65,19 @@ class Submission:
 
     def _probe(self, request: dict[str, Any], tensors: list[torch.Tensor], answer: Answer) -> None:
         watch.reset()
-        torch.manual_seed(request["seed"])
+        # Not torch.manual_seed: it formats a stack trace for devices that are not here.
+        torch.default_generator.manual_seed(request["seed"])
         dtype = DTYPES[request["dtype"]]
         with self._guard("construct"):
             cls = getattr(self.module, request["class"])
             module = cls(*request["construct"], **request["construct_named"])
-            answer.add_parameters(module)
+            found = answer.add_parameters(module)
         with self._guard("cast"):
-            module.to(dtype)
-            _load_weights(module, request["weights"], tensors)
-            module.to(request["device"])
+            if dtype is not torch.float32:
+                module.to(dtype)
+            _load_weights(module, found, request["weights"], tensors)
+            if request["device"] != "cpu":
+                module.to(request["device"])
             module.train(request["train"])
         seen = watch.Watch()
         mode = seen if request["watch"] else contextlib.nullcontext()
@@ -85,7 +90,7 @@ class Submission:
             if request["cotangent"] is not None:
                 with self._guard("backward"):
                     _go_back(returned, tensors[request["cotangent"]])
-                    answer.add_gradients(module, inputs)
+                    answer.add_gradients(found, inputs)
         if request["watch"]:
             answer.header["seen"] = sorted(seen.seen) + watch.ready_made_modules(module)
         if request["device"] != "cpu":
@@ -122,14 +127,16 @@ class Answer:
         self.header: dict[str, Any] = {"status": "ok", "returned": [], "parameters": []}
         self.blobs: list[Blob] = []
 
-    def add_parameters(self, module: Any) -> None:
-        """Name, shape, owner and registration of each parameter."""
+    def add_parameters(self, module: Any) -> list[Held]:
+        """Name, shape, owner and registration of each parameter; returns them all."""
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"{type(module).__name__} is not an nn.Module")
+        found = list(describe.tensors(module))
         self.header["parameters"] = [
             [name, list(tensor.shape), owner, registered]
-            for name, tensor, owner, registered in describe.tensors(module)
+            for name, tensor, owner, registered in found
         ]
+        return found
 
     def add_returned(self, returned: object, inputs: list[Any]) -> None:
         """What one call gave back, item by item."""
@@ -145,13 +152,13 @@ class Answer:
             }
         )
 
-    def add_gradients(self, module: torch.nn.Module, inputs: list[Any]) -> None:
+    def add_gradients(self, found: list[Held], inputs: list[Any]) -> None:
         """Gradients of inputs and parameters; null where none arrived."""
         grads = [i.grad if isinstance(i, torch.Tensor) else None for i in inputs]
         self.header["input_gradients"] = [self._add(g, g is not None) for g in grads]
         self.header["parameter_gradients"] = {
             name: self._add(tensor.grad, tensor.grad is not None)
-            for name, tensor, _, _ in describe.tensors(module)
+            for name, tensor, _, _ in found
         }
 
     def _add(self, item: Any, is_tensor: bool) -> int | None:
@@ -162,12 +169,13 @@ class Answer:
 
 
 def _load_weights(
-    module: torch.nn.Module, weights: dict[str, int], tensors: list[torch.Tensor]
+    module: torch.nn.Module,
+    found: list[Held],
+    weights: dict[str, int],
+    tensors: list[torch.Tensor],
 ) -> None:
-    if not weights:
-        return
     with torch.no_grad():
-        for name, parameter, _, registered in describe.tensors(module):
+        for name, parameter, _, registered in found:
             if name in weights:
                 value = tensors[weights[name]]
                 # An unregistered parameter was not cast with the module.

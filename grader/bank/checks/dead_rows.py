@@ -79,5 +79,5 @@ def _describe(
         if (rows != 0.0).any():
             uniform = np.allclose(rows, 1.0 / problem.sizes.kv_len, rtol=0.01)
             return Message("dead.uniform" if uniform else "dead.not-zero", fields)
-    off = np.abs(output - expected.output)[dead] > problem.allow().output
+    off = np.abs(output - expected.output)[dead] > problem.allow(expected).output
     return Message("dead.output", fields) if off.any() else None

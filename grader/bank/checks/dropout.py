@@ -8,6 +8,7 @@ comes out is w, 0 or w / (1 - p) then tells where dropout acted and how it was s
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -92,11 +93,16 @@ def _argument(bench: Bench) -> Finding | None:
 
 
 def _apply(bench: Bench, case: Case, probability: float) -> Applied | Finding:
-    """Train-mode weights over eval-mode weights, element by element."""
+    """Train-mode weights over eval-mode weights, element by element; seen once for all cases."""
+    make = functools.partial(_look, bench, case, probability)
+    return bench.remember(("dropout", probability), make)
+
+
+def _look(bench: Bench, case: Case, probability: float) -> Applied | Finding:
     missing = _argument(bench)
     if missing is not None:
         return missing
-    problem = bench.draw(case, SIZES)
+    problem = bench.draw("dropout", SIZES)
     seen = bench.run(
         bench.probe(problem, dropout=probability, train=True, seed=int(bench.seed) & 0xFFFF)
     )

@@ -27,9 +27,11 @@ def matches_gradients(
     of: str = "inputs",
 ) -> Finding:
     """Gradients of a random combination of the outputs, for the inputs or for the parameters."""
-    problem = bench.draw(case, sizes, mask=mask, dtype=dtype)
-    cotangent = bench.rng(case).normal(size=problem.inputs[0].shape)
-    seen = bench.run(bench.probe(problem, cotangent=cotangent))
+    name = f"gradients {dtype} {sizes} {mask}"
+    problem = bench.draw(name, sizes, mask=mask, dtype=dtype)
+    cotangent = bench.rng(name).normal(size=problem.inputs[0].shape)
+    probe = bench.probe(problem, cotangent=cotangent)
+    seen = bench.remember(name, lambda: bench.run(probe))
     found = trouble(seen)
     if found is not None:
         return found

@@ -87,19 +87,20 @@ def compare(
 ) -> Finding:
     """Judge one call's output and weights against the definition; explain what differs."""
     answer = bench.answer(seen, call)
-    expected, allowed = problem.expect(), problem.allow()
+    expected = problem.expect()
     if answer.output is None or answer.output.shape != expected.output.shape:
         shape = "nothing" if answer.output is None else letters(answer.output.shape)
         return failed(
             "shape.differs", what="output", got=shape, expected=letters(expected.output.shape)
         )
-    message = differences(answer, expected, allowed, problem)
+    message = differences(answer, expected, problem.allow(expected), problem)
     if message is None:
         return PASSED
     charged = bench.charged_elsewhere(case)
     if charged:
         steps = combine(charged)
-        followed = differences(answer, problem.expect(steps), problem.allow(steps), problem)
+        meant = problem.expect(steps)
+        followed = differences(answer, meant, problem.allow(meant, steps), problem)
         if followed is None:
             return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
     mistake = bench.explain(problem, answer.output)

@@ -1,0 +1,67 @@
+"""One zygote for the whole session, and ways to put a submission through it."""
+
+import hashlib
+import os
+
+# Before numpy is imported: its OpenBLAS starts threads of its own, and so does torch.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import hypothesis
+import pytest
+import torch
+
+from grader.grade import Request, grade
+from grader.model import Limits, Submission
+from grader.sandbox.forge import open_forge
+from grader.sandbox.session import Session
+
+torch.set_num_threads(1)
+# The same examples in every run: a suite that fails now and then is not read for long.
+hypothesis.settings.register_profile("suite", deadline=None, database=None, derandomize=True)
+hypothesis.settings.load_profile("suite")
+
+SECRET = "a-token-of-ours"
+
+
+@pytest.fixture(scope="session")
+def forge():
+    """One zygote, launched from an environment that holds a secret."""
+    os.environ["MHA_GRADE_TEST_TOKEN"] = SECRET
+    opened = open_forge(fork=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def submit():
+    """Source text -> Submission."""
+
+    def make(source, path="submission.py"):
+        return Submission(path, source, hashlib.sha256(source.encode()).hexdigest())
+
+    return make
+
+
+@pytest.fixture
+def open_session(forge, submit):
+    """Source text and limits -> Session on the shared zygote, closed after the test."""
+    opened = []
+
+    def open_one(source, path="submission.py", **limits):
+        opened.append(Session(forge, submit(source, path), Limits(**limits)))
+        return opened[-1]
+
+    yield open_one
+    for session in opened:
+        session.close()
+
+
+@pytest.fixture
+def grade_source(forge, submit):
+    """Source text -> Report."""
+
+    def grade_one(source, exercise=None, seed=1):
+        return grade(submit(source), forge, Request(seed, exercise))
+
+    return grade_one
