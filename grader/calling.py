@@ -1,4 +1,4 @@
-"""Which class of a file is the attention, which exercise it answers, how to build it and call it."""
+"""Which class of a file is the attention, which exercise it answers, how to build and call it."""
 
 from __future__ import annotations
 

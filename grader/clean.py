@@ -13,7 +13,7 @@ HIDDEN = {"Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def clean(text: object, limit: int, keep_lines: bool = False) -> str:
-    """At most `limit` characters; controls as \\xNN, invisible and broken ones as \\uNNNN."""
+    """At most `limit` characters; controls, invisible and broken ones as their codes."""
     whole = str(text)
     kept = "".join(_show(c, keep_lines) for c in whole[:limit])
     return kept + "…" if len(whole) > limit else kept

@@ -24,9 +24,7 @@ from grader.texts import Texts, load_texts
 PASSED, NOT_PASSED, UNUSABLE, OUR_FAULT = 0, 1, 2, 3
 MAX_SEED = 2**63 - 1
 
-app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
-)
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def run(launched: Launched | None) -> None:
@@ -47,9 +45,7 @@ def main(
     output: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     lang: Annotated[str | None, typer.Option(help="en or zh.")] = None,
     seed: Annotated[int | None, typer.Option(help="Repeat the run that had this seed.")] = None,
-    min_score: Annotated[
-        float | None, typer.Option(help="Exit with 0 from this score on.")
-    ] = None,
+    min_score: Annotated[float | None, typer.Option(help="Exit with 0 from this score on.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Name the exercises.")] = False,
     new: Annotated[str | None, typer.Option(help="Write an exercise's stub here.")] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,

@@ -56,7 +56,7 @@ class Activations:
 
 
 def linear(x: Array, weight: Array | None, bias: Array | None) -> Array:
-    """x [.., in] -> [.., out]; a weight of None is the identity."""
+    """X [.., in] -> [.., out]; a weight of None is the identity."""
     product = x if weight is None else x @ weight.T
     return product if bias is None else product + bias
 
@@ -84,12 +84,12 @@ def keep_visible(visible: Array) -> Array:
 
 
 def score(q: Array, k: Array) -> Array:
-    """q [b, h, q, d], k [b, h, k, d] -> dot products [b, h, q, k]."""
+    """Q [b, h, q, d], k [b, h, k, d] -> dot products [b, h, q, k]."""
     return q @ k.swapaxes(-1, -2)
 
 
 def scale(scores: Array, head_dim: int, d_model: int) -> Array:
-    """Divide by sqrt(head_dim), so that unit-variance queries and keys give unit-variance scores."""
+    """Divide by sqrt(head_dim): unit-variance queries and keys then give unit-variance scores."""
     return scores / np.sqrt(head_dim)
 
 
@@ -114,12 +114,12 @@ def after_softmax(weights: Array, visible: Array | None) -> Array:
 
 
 def mix(weights: Array, v: Array) -> Array:
-    """weights [b, h, q, k], v [b, h, k, d] -> [b, h, q, d]."""
+    """Weights [b, h, q, k], v [b, h, k, d] -> [b, h, q, d]."""
     return weights @ v
 
 
 def project(merged: Array, weights: Weights) -> Array:
-    """merged [b, q, h*d] -> output [b, q, m]."""
+    """Merged [b, q, h*d] -> output [b, q, m]."""
     return linear(merged, weights.Wo, weights.bo)
 
 
@@ -158,7 +158,7 @@ def attend(
     steps: Steps = CORRECT,
     store: Store = exact,
 ) -> Activations:
-    """query [b, q, m], key and value [b, k, m], visible -> [b, h, q, k] -> every intermediate.
+    """Query [b, q, m], key and value [b, k, m], visible -> [b, h, q, k] -> every intermediate.
 
     `store` is applied to each intermediate, which emulates the rounding of a narrower dtype.
     """

@@ -82,9 +82,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     plan = plan_call(cls)
     match = match_layout(exercise.contract, plan, session.run, request.seed)
     carried = [match.mistake] if match.mistake else []
-    bench = Bench(
-        exercise.contract, plan, session.run, match.layout, request.seed, carried=carried
-    )
+    bench = Bench(exercise.contract, plan, session.run, match.layout, request.seed, carried=carried)
     return replace(
         blank,
         exercise=exercise.id,

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -187,8 +186,8 @@ class Fault:
 class Returned:
     """What one call gave back.
 
-    `kinds` describes each returned item ("tensor", "none", "float", …) in order, and `tensors` holds
-    those that are tensors under their position; a lone tensor is position 0. `shapes` is known
+    `kinds` describes each returned item ("tensor", "none", "float", …) in order, and `tensors`
+    holds those that are tensors under their position; a lone tensor is position 0. `shapes` is known
     for tensors without data (device "meta"). `after` are the inputs as they were after the call.
     """
 

@@ -121,7 +121,7 @@ def unscaled(scores: Array, head_dim: int, d_model: int) -> Array:
 
 
 def softmax_by_hand(store: Store) -> Callable[[Array], Array]:
-    """exp of the difference, then the sum, then the quotient, each rounded."""
+    """Exp of the difference, then the sum, then the quotient, each rounded."""
 
     def softmax(scores: Array) -> Array:
         top = scores.max(axis=-1, keepdims=True)

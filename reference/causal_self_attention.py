@@ -1,11 +1,11 @@
 # mha-grade: causal-self-attention
 """Causal multi-head self-attention with padding: the model answer.
 
-    head_h = softmax(Q_h K_h^T / sqrt(Dh)) V_h        over the visible keys only
-    output = concat(head_1, ..., head_H) W_o
-    key j is visible to query i   if and only if   j <= i and token j is real
+head_h = softmax(Q_h K_h^T / sqrt(Dh)) V_h        over the visible keys only
+output = concat(head_1, ..., head_H) W_o
+key j is visible to query i   if and only if   j <= i and token j is real
 
-    B batch, L sequence length, D d_model, H heads, Dh = D / H head size (d_k in the paper)
+B batch, L sequence length, D d_model, H heads, Dh = D / H head size (d_k in the paper)
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ class MultiHeadAttention(nn.Module):
         self, x: torch.Tensor, padding_mask: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Attend within x [B, L, D] to the past; padding_mask [B, L], True = a real token."""
-        q = self.split_heads(self.q_proj(x))          # [B, L, D] -> [B, H, L, Dh]
-        k = self.split_heads(self.k_proj(x))          # [B, L, D] -> [B, H, L, Dh]
-        v = self.split_heads(self.v_proj(x))          # [B, L, D] -> [B, H, L, Dh]
-        visible = self.visibility(x, padding_mask)    # [1 or B, 1, L, L]
-        scores = self.score(q, k)                     # [B, H, L, L]
-        weights = self.normalise(scores, visible)     # [B, H, L, L], rows sum to 1 or are 0
-        context = self.dropout(weights) @ v           # [B, H, L, L] @ [B, H, L, Dh]
+        q = self.split_heads(self.q_proj(x))  # [B, L, D] -> [B, H, L, Dh]
+        k = self.split_heads(self.k_proj(x))  # [B, L, D] -> [B, H, L, Dh]
+        v = self.split_heads(self.v_proj(x))  # [B, L, D] -> [B, H, L, Dh]
+        visible = self.visibility(x, padding_mask)  # [1 or B, 1, L, L]
+        scores = self.score(q, k)  # [B, H, L, L]
+        weights = self.normalise(scores, visible)  # [B, H, L, L], rows sum to 1 or are 0
+        context = self.dropout(weights) @ v  # [B, H, L, L] @ [B, H, L, Dh]
         output = self.out_proj(self.merge_heads(context))  # [B, H, L, Dh] -> [B, L, D]
         return output, weights
 
     def split_heads(self, features: torch.Tensor) -> torch.Tensor:
         """Give each head its own Dh of the D features."""
         features = features.unflatten(-1, (self.num_heads, self.head_dim))  # [B, L, H, Dh]
-        return features.transpose(1, 2)                                     # [B, H, L, Dh]
+        return features.transpose(1, 2)  # [B, H, L, Dh]
 
     def visibility(self, x: torch.Tensor, padding_mask: torch.Tensor | None) -> torch.Tensor:
         """Say which key each query may see: one in the past, itself included, and real."""
-        position = torch.arange(x.shape[1], device=x.device)    # [L]
-        visible = position[:, None] >= position[None, :]        # [L, L], row = query
-        visible = visible[None, None]                           # [1, 1, L, L]
+        position = torch.arange(x.shape[1], device=x.device)  # [L]
+        visible = position[:, None] >= position[None, :]  # [L, L], row = query
+        visible = visible[None, None]  # [1, 1, L, L]
         if padding_mask is not None:
             visible = visible & padding_mask[:, None, None, :]  # & [B, 1, 1, L], the keys
         return visible
@@ -62,8 +62,8 @@ class MultiHeadAttention(nn.Module):
     def score(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
         """Compare each query with each key, at unit variance whatever the head size."""
         # Scaling q rather than the product keeps the sums inside the range of float16.
-        q = q / math.sqrt(self.head_dim)              # [B, H, L, Dh]
-        return q @ k.transpose(-2, -1)                # [B, H, L, Dh] @ [B, H, Dh, L]
+        q = q / math.sqrt(self.head_dim)  # [B, H, L, Dh]
+        return q @ k.transpose(-2, -1)  # [B, H, L, Dh] @ [B, H, Dh, L]
 
     def normalise(self, scores: torch.Tensor, visible: torch.Tensor) -> torch.Tensor:
         """Turn scores into weights over the visible keys."""
@@ -71,8 +71,8 @@ class MultiHeadAttention(nn.Module):
         # forward and backward. It becomes uniform instead, and the second fill makes it 0.
         lowest = torch.finfo(scores.dtype).min
         weights = scores.masked_fill(~visible, lowest).softmax(dim=-1)  # [B, H, L, L]
-        return weights.masked_fill(~visible, 0.0)                       # [B, H, L, L]
+        return weights.masked_fill(~visible, 0.0)  # [B, H, L, L]
 
     def merge_heads(self, context: torch.Tensor) -> torch.Tensor:
         """Put the heads side by side again, token by token."""
-        return context.transpose(1, 2).flatten(-2)    # [B, L, H, Dh] -> [B, L, D]
+        return context.transpose(1, 2).flatten(-2)  # [B, L, H, Dh] -> [B, L, D]

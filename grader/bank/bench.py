@@ -43,9 +43,9 @@ class Finding(NamedTuple):
 PASSED = Finding(1.0)
 
 
-def failed(key: str, credit: float = 0.0, **fields: Any) -> Finding:
-    """A finding that costs points, with its sentence."""
-    return Finding(credit, Message(key, fields))
+def failed(key: str, /, **fields: Any) -> Finding:
+    """A finding that costs all of the points, with its sentence."""
+    return Finding(0.0, Message(key, fields))
 
 
 class Answer(NamedTuple):

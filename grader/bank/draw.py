@@ -57,17 +57,13 @@ class Problem:
     def expect(self, steps: Steps = CORRECT) -> Activations:
         """The definition's intermediates, with other steps if asked."""
         with np.errstate(all="ignore"):
-            return attend(
-                self.weights, *self.attended, self.sizes.num_heads, self.visible, steps
-            )
+            return attend(self.weights, *self.attended, self.sizes.num_heads, self.visible, steps)
 
     def allow(self, truth: Activations, steps: Steps = CORRECT) -> Allowance:
         """How far a right answer may be from `truth`, which is `expect(steps)`."""
         heads = self.sizes.num_heads
         with np.errstate(all="ignore"):
-            return allow(
-                self.dtype, self.weights, self.attended, heads, self.visible, steps, truth
-            )
+            return allow(self.dtype, self.weights, self.attended, heads, self.visible, steps, truth)
 
 
 def generator(seed: int, case: str) -> np.random.Generator:

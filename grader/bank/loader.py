@@ -47,7 +47,7 @@ def exercise_ids(folder: Path = BANK) -> tuple[str, ...]:
 
 @functools.cache
 def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
-    """One exercise, checked in full; raises UsageError for an unknown id, BankError for bad data."""
+    """One exercise, checked in full; UsageError for an unknown id, BankError for bad data."""
     path = folder / f"{stem_of(exercise)}.yaml"
     if not path.is_file():
         raise UsageError("exercise.unknown", wanted=exercise, known=", ".join(exercise_ids(folder)))
@@ -56,7 +56,9 @@ def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
     try:
         data = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise BankError("bank.not-yaml", file=path.name, detail=" ".join(str(error).split())) from None
+        raise BankError(
+            "bank.not-yaml", file=path.name, detail=" ".join(str(error).split())
+        ) from None
     _only(path, "", data, TOP_KEYS)
     cases = tuple(_read_case(path, row) for row in data["cases"])
     found = Exercise(

@@ -7,8 +7,34 @@ import re
 UNNAMED = 4
 MISNAMED = 12
 FILLER = frozenset(
-    "w weight weights bias b proj projection linear lin fc layer layers to net dense mat matrix"
-    " attn attention self in c map transform heads head".split()
+    [
+        "w",
+        "weight",
+        "weights",
+        "bias",
+        "b",
+        "proj",
+        "projection",
+        "linear",
+        "lin",
+        "fc",
+        "layer",
+        "layers",
+        "to",
+        "net",
+        "dense",
+        "mat",
+        "matrix",
+        "attn",
+        "attention",
+        "self",
+        "in",
+        "c",
+        "map",
+        "transform",
+        "heads",
+        "head",
+    ]
 )
 SYNONYMS = {
     "q": {"q", "query", "queries", "qs", "wq", "toqueries", "bq", "toq"},

@@ -103,4 +103,3 @@ def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
     """True when `further` replaces no step that one of `mistakes` has replaced."""
     taken = {name for mistake in mistakes for name in mistake.steps}
     return not taken & set(further.steps)
-

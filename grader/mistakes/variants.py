@@ -122,7 +122,7 @@ def first_sample(visible: Array) -> Array:
 
 def without_diagonal(visible: Array) -> Array:
     """A query no longer sees its own position."""
-    return visible & ~np.eye(*visible.shape[-2:], k=_offset(visible), dtype=bool)
+    return visible & ~np.eye(visible.shape[-2], visible.shape[-1], k=_offset(visible), dtype=bool)
 
 
 def one_ahead(visible: Array) -> Array:
@@ -150,7 +150,7 @@ def _offset(visible: Array) -> int:
 
 
 def _tri(visible: Array, ahead: int) -> Array:
-    return np.tri(*visible.shape[-2:], k=_offset(visible) + ahead, dtype=bool)
+    return np.tri(visible.shape[-2], visible.shape[-1], k=_offset(visible) + ahead, dtype=bool)
 
 
 def leave_visible(scores: Array, visible: Array | None) -> Array:
@@ -170,4 +170,3 @@ def fill_with(value: float) -> Callable[[Array, Array | None], Array]:
         return scores if visible is None else np.where(visible, scores, value)
 
     return hide
-

@@ -23,7 +23,10 @@ def render(report: Report, texts: Texts) -> str:
     if report.refusal is not None:
         lines += [texts("heading.refused"), *_wrap(texts.say(report.refusal))]
     else:
-        lines += [texts("score", score=_number(report.score), max_score=f"{report.max_score:g}"), ""]
+        lines += [
+            texts("score", score=_number(report.score), max_score=f"{report.max_score:g}"),
+            "",
+        ]
         lines += [*_areas(report, texts), "", *_failures(report, texts)]
         lines += [*_skipped(report, texts), *_errors(report, texts)]
         lines += [texts("heading.convention"), *_convention(report, texts)]

@@ -42,7 +42,10 @@ class Worker(Protocol):
 class Forge(Protocol):
     """Makes workers. Both kinds give the same results, at different speed."""
 
-    environment: Mapping[str, str]
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The versions a report names."""
+        ...
 
     def make(self, output: Output) -> Worker:
         """A fresh worker, its printed text going to `output`."""
@@ -173,9 +176,10 @@ class Spawner:
     def make(self, output: Output) -> Spawned:
         """Start a worker and wait for its greeting."""
         process = launch_worker()
-        assert process.stdin and process.stdout and process.stderr
-        ends = [os.dup(f.fileno()) for f in (process.stdout, process.stdin, process.stderr)]
-        for stream in (process.stdin, process.stdout, process.stderr):
+        ends = []
+        for stream in (process.stdout, process.stdin, process.stderr):
+            assert stream is not None
+            ends.append(os.dup(stream.fileno()))
             stream.close()
         worker = Spawned(process, Line(ends[0], ends[1], ends[2], output))
         try:

@@ -57,9 +57,7 @@ class Line:
         self._send(protocol.pack(self.request, header, blobs), deadline)
         return self.receive(self.request, deadline)
 
-    def receive(
-        self, request: int, deadline: float
-    ) -> tuple[dict[str, Any], list[protocol.Blob]]:
+    def receive(self, request: int, deadline: float) -> tuple[dict[str, Any], list[protocol.Blob]]:
         """The reply to `request`; a total deadline, so that a byte a second does not help."""
         try:
             prefix = protocol.read_prefix(self._read(protocol.PREFIX_SIZE, deadline))

@@ -114,7 +114,9 @@ class Session:
     @property
     def isolation(self) -> Isolation:
         """No wall stands yet: an ordinary process of its own, under limits."""
-        return Isolation("none", ("own-process", "scrubbed-environment", "time-limit", *self.layers))
+        return Isolation(
+            "none", ("own-process", "scrubbed-environment", "time-limit", *self.layers)
+        )
 
     def _seconds(self, wanted: float) -> float:
         return max(0.1, min(wanted, self._until - time.monotonic()))

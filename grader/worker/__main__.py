@@ -14,14 +14,15 @@ PACKAGE = "mha_worker"
 
 
 def main() -> None:
-    """`fork FD` serves a zygote on socket FD; `spawn` runs one worker on standard input and output."""
+    """`fork FD` serves a zygote on socket FD; `spawn` is one worker on standard streams."""
     # Collections during the import of torch cost a sixth of it and free nothing.
     gc.disable()
     folder = Path(__file__).parent
     spec = importlib.util.spec_from_file_location(
         PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules[PACKAGE] = package
     spec.loader.exec_module(package)

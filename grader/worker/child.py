@@ -43,7 +43,7 @@ def _detach(reader: int, writer: int) -> None:
     os.closerange(top, top + 64)
     # A pipe is block-buffered, and a killed worker would lose what it had printed.
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
-        stream = open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
+        stream = os.fdopen(descriptor, "w", 1, encoding="utf-8", errors="backslashreplace")
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 

@@ -31,7 +31,7 @@ def classes(module: ModuleType) -> list[dict[str, Any]]:
             "line": _line(cls),
             "is_module": issubclass(cls, nn.Module),
             "has_forward": _own_forward(cls) is not None,
-            "constructor": signature(cls.__init__),
+            "constructor": signature(inspect.getattr_static(cls, "__init__")),
             "forward": signature(_own_forward(cls)),
             "used_by": [other.__name__ for other in own if other is not cls and _uses(other, cls)],
         }

@@ -1,4 +1,4 @@
-"""Runs a candidate's source and probes its module. All of it is untrusted from the first line on."""
+"""Runs a candidate's source and probes its module; all of it is untrusted from the first line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Submission:
         self.name = "submission.py"
 
     def load(self, source: str, name: str) -> dict[str, Any]:
-        """Run the file top to bottom (never its `__main__` block); its classes, or what stopped it."""
+        """Run the file, never its `__main__` block; returns its classes, or what stopped it."""
         self.name = name
         # inspect and dataclasses ask for the source; there is no file to read it from.
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -146,7 +146,9 @@ class Answer:
             {
                 "structure": structure,
                 "kinds": kinds,
-                "shapes": [list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)],
+                "shapes": [
+                    list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)
+                ],
                 "tensors": [self._add(i, k == "tensor") for i, k in zip(items, kinds)],
                 "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
             }
@@ -157,8 +159,7 @@ class Answer:
         grads = [i.grad if isinstance(i, torch.Tensor) else None for i in inputs]
         self.header["input_gradients"] = [self._add(g, g is not None) for g in grads]
         self.header["parameter_gradients"] = {
-            name: self._add(tensor.grad, tensor.grad is not None)
-            for name, tensor, _, _ in found
+            name: self._add(tensor.grad, tensor.grad is not None) for name, tensor, _, _ in found
         }
 
     def _add(self, item: Any, is_tensor: bool) -> int | None:

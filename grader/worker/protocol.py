@@ -1,6 +1,6 @@
 """Frames between the grader and a worker: a JSON header and raw tensor bytes.
 
-    magic "MHAG" | version u8 | request id u32 | header bytes u32 | payload bytes u64 | header | payload
+    magic "MHAG" | version u8 | request u32 | header size u32 | payload size u64 | header | payload
 
 Every size is checked against a cap before a byte of it is read, and a tensor's dtype, dimensions
 and byte count must agree. Nothing is ever unpickled. Both ends use this file; it needs only the

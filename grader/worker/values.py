@@ -31,7 +31,7 @@ def to_blob(tensor: torch.Tensor) -> Blob:
 
 
 def describe_item(item: object) -> str:
-    """"tensor" for a plain dense tensor that fits in a frame, else what it is instead."""
+    """ "tensor" for a plain dense tensor that fits in a frame, else what it is instead."""
     if item is None:
         return "none"
     kind = type(item)

@@ -18,7 +18,7 @@ READY_MADE = {
 }
 
 
-class Watch(TorchFunctionMode):
+class Watch(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
     """Collects the names of ready-made attention functions called inside the block."""
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
-from grader.model import Case, Observation, Probe, Status
+from grader.model import Case, Message, Observation, Probe, Status
 
 
 def constructs(bench: Bench, case: Case, d_model: int, num_heads: int) -> Finding:
@@ -23,7 +23,7 @@ def raises_for_indivisible(bench: Bench, case: Case, d_model: int, num_heads: in
         if "ValueError" in fault.bases:
             return PASSED
         fields = {**sizes, "type": fault.type, "line": fault.line}
-        return failed("divisibility.other-exception", 0.5, **fields)
+        return Finding(0.5, Message("divisibility.other-exception", fields))
     found = trouble(seen)
     if found is not None:
         return found

@@ -71,7 +71,7 @@ def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[st
         parts = (gradients.query, gradients.key, gradients.value)
         whole = parts if len(problem.inputs) == 3 else (sum(parts, np.zeros(())),)
         return dict(zip(bench.contract.inputs, whole))
-    canonical = type(problem.weights)(**({"Wo": None} | gradients.weights))
+    canonical = replace(problem.weights, **gradients.weights)
     return bench.layout.write(canonical, problem.sizes.num_heads)
 
 

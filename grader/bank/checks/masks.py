@@ -69,13 +69,9 @@ def _change(bench: Bench, case: Case, problem: Problem, where: Array) -> Problem
     return replace(problem, inputs=tuple(mixed))
 
 
-def _same(
-    bench: Bench, problem: Problem, changed: Problem, queries: Array, what: str
-) -> Finding:
+def _same(bench: Bench, problem: Problem, changed: Problem, queries: Array, what: str) -> Finding:
     """Both outputs agree for the queries that the bool array [q] or [b, q] marks."""
-    seen = bench.run(
-        bench.probe(problem, calls=(bench.call(problem), bench.call(changed)))
-    )
+    seen = bench.run(bench.probe(problem, calls=(bench.call(problem), bench.call(changed))))
     found = trouble(seen)
     if found is not None:
         return found

@@ -11,9 +11,7 @@ from grader.bank.checks.values import compare
 from grader.model import Case, Input, Status
 
 
-def keeps_no_state(
-    bench: Bench, case: Case, mask: Mapping[str, str] | None = None
-) -> Finding:
+def keeps_no_state(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
     """A call in between, of other sizes or with a mask, changes nothing."""
     problem = bench.draw(case)
     other = (
@@ -84,9 +82,7 @@ def moves_with_dtype(bench: Bench, case: Case, dtype: str) -> Finding:
     mask = None if bench.contract.causal else {"kind": "random", "form": "b 1 q k"}
     problem = bench.draw(case, dtype=dtype, mask=mask if bench.contract.mask != "padding" else None)
     unregistered = [
-        p.name
-        for p in bench.run(bench.probe(problem, calls=())).parameters
-        if not p.registered
+        p.name for p in bench.run(bench.probe(problem, calls=())).parameters if not p.registered
     ]
     if unregistered:
         return failed("state.stays-behind", names=", ".join(unregistered))

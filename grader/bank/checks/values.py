@@ -15,9 +15,7 @@ from grader.model import Array, Case, Message, Observation
 from grader.precision import Allowance
 
 
-def has_output_shape(
-    bench: Bench, case: Case, sizes: Mapping[str, int] | None = None
-) -> Finding:
+def has_output_shape(bench: Bench, case: Case, sizes: Mapping[str, int] | None = None) -> Finding:
     """The first thing returned is a tensor of the query's shape, [b, q, m]."""
     problem = bench.draw(case, sizes)
     seen = bench.run(bench.probe(problem))
@@ -125,7 +123,7 @@ def difference(
 
     Written so that a NaN never counts as close.
     """
-    close = np.abs(got - expected) <= allowed
+    close: Array = np.asarray(np.abs(got - expected) <= allowed)
     if close.all():
         return None
     fields: dict[str, Any] = {"what": what, "dtype": problem.dtype, "total": close.size}
