@@ -187,8 +187,8 @@ class Returned:
     """What one call gave back.
 
     `kinds` describes each returned item ("tensor", "none", "float", …) in order, and `tensors`
-    holds those that are tensors under their position; a lone tensor is position 0. `shapes` is known
-    for tensors without data (device "meta"). `after` are the inputs as they were after the call.
+    holds those that are tensors under their position; a lone tensor is position 0. `shapes` is
+    known for tensors without data (device "meta"). `after` are the inputs after the call.
     """
 
     structure: str

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
-from unicodedata import east_asian_width
 
 from grader.clean import clean
 from grader.model import Message, Outcome, Report, Verdict
+from grader.reports.columns import WIDTH, columns, pad, wrap
 from grader.texts import Texts
 
-WIDTH = 96
 BAR = 20
 PRINTED_LINES = 8
 
@@ -21,7 +19,7 @@ def render(report: Report, texts: Texts) -> str:
     title = texts("title", exercise=report.exercise or texts("unnamed"), path=path)
     lines = [title, ""]
     if report.refusal is not None:
-        lines += [texts("heading.refused"), *_wrap(texts.say(report.refusal))]
+        lines += [texts("heading.refused"), *wrap(texts.say(report.refusal))]
     else:
         lines += [
             texts("score", score=_number(report.score), max_score=f"{report.max_score:g}"),
@@ -36,15 +34,14 @@ def render(report: Report, texts: Texts) -> str:
 
 def _areas(report: Report, texts: Texts) -> Iterator[str]:
     names = {area: texts(f"area.{area}") for area in report.areas}
-    width = max((_columns(name) for name in names.values()), default=0)
+    width = max((columns(name) for name in names.values()), default=0)
     for area, points in report.areas.items():
         earned = report.earned(area)
         full = round(BAR * earned / points) if points else 0
         # A bar is full only when nothing is missing.
         full = min(full, BAR - 1) if earned < points else full
-        pad = " " * (width - _columns(names[area]))
         bar = "#" * full + "." * (BAR - full)
-        yield f"  {names[area]}{pad}  {bar}  {_number(earned):>5} / {points:g}"
+        yield f"  {pad(names[area], width)}  {bar}  {_number(earned):>5} / {points:g}"
 
 
 def _failures(report: Report, texts: Texts) -> Iterator[str]:
@@ -57,13 +54,13 @@ def _failures(report: Report, texts: Texts) -> Iterator[str]:
     # Cases that one known mistake explains stand under it, those that fail alike under each other.
     for mistake in dict.fromkeys(v.mistake for v in failed if v.mistake):
         group = [v for v in failed if v.mistake == mistake]
-        yield from _wrap(_sentence(texts(f"mistake.{mistake}")), "  * ", "    ")
+        yield from wrap(_sentence(texts(f"mistake.{mistake}")), "  * ", "    ")
         yield from _group(group, texts, "    ")
     for alike in dict.fromkeys(_kind(v) for v in failed if not v.mistake):
         yield from _group([v for v in failed if not v.mistake and _kind(v) == alike], texts, "  * ")
     followed = sum(v.message is not None and v.message.key == "followed" for v in report.verdicts)
     if followed:
-        yield from _wrap(texts("followed-count", count=followed))
+        yield from wrap(texts("followed-count", count=followed))
     yield ""
 
 
@@ -75,12 +72,13 @@ def _group(verdicts: list[Verdict], texts: Texts, mark: str) -> Iterator[str]:
     """Names of the cases, what they cost together, and the first one's sentence."""
     lost = sum(v.max_points - v.points for v in verdicts)
     names = ", ".join(v.case for v in verdicts)
+    cost = f", {texts('points-lost', points=lost)}" if verdicts[0].outcome is Outcome.FAILED else ""
     areas = ", ".join(dict.fromkeys(texts(f"area.{v.area}") for v in verdicts))
     indent = " " * len(mark)
-    yield from _wrap(f"{names} [{areas}, {texts('points-lost', points=lost)}]", mark, indent)
+    yield from wrap(f"{names} [{areas}{cost}]", mark, indent)
     first = verdicts[0].message
     if first is not None:
-        yield from _wrap(texts.say(first), indent + "  ", indent + "  ")
+        yield from wrap(texts.say(first), indent + "  ", indent + "  ")
 
 
 def _skipped(report: Report, texts: Texts) -> Iterator[str]:
@@ -92,7 +90,7 @@ def _skipped(report: Report, texts: Texts) -> Iterator[str]:
         cases = [v.case for v in skipped if _root(v.message) == root]
         fields = {"count": len(cases), "cases": ", ".join(cases)}
         key = "skipped-group" if root else "skipped-layout"
-        yield from _wrap(texts(key, case=root, **fields))
+        yield from wrap(texts(key, case=root, **fields))
     yield ""
 
 
@@ -113,9 +111,9 @@ def _convention(report: Report, texts: Texts) -> Iterator[str]:
     places = [m for m in report.convention if m.key == "convention.place"]
     for message in report.convention:
         if message.key != "convention.place":
-            yield from _wrap(texts.say(message))
+            yield from wrap(texts.say(message))
     if places:
-        yield from _wrap("; ".join(texts.say(message) for message in places))
+        yield from wrap("; ".join(texts.say(message) for message in places))
 
 
 def _printed(report: Report, texts: Texts) -> Iterator[str]:
@@ -128,22 +126,11 @@ def _printed(report: Report, texts: Texts) -> Iterator[str]:
 
 
 def _footer(report: Report, texts: Texts) -> Iterator[str]:
-    yield from _wrap(texts(f"isolation.{report.isolation.level}"), "", "")
+    yield from wrap(texts(f"isolation.{report.isolation.level}"), "", "")
     parts = [texts("seed", seed=report.seed), texts("time", seconds=report.seconds)]
     if report.environment:
         parts.append(texts("versions", **report.environment))
     yield "  ".join(parts)
-
-
-def _wrap(text: str, first: str = "  ", rest: str = "  ") -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-    ) or [first.rstrip()]
-
-
-def _columns(text: str) -> int:
-    """Terminal columns: East Asian characters take two."""
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _number(value: float) -> str:

@@ -10,6 +10,7 @@ import dataclasses
 import time
 from dataclasses import dataclass
 
+from grader.clean import clean
 from grader.errors import ClosedError, LateError, ProtocolError, WorkerError
 from grader.model import (
     CandidateClass,
@@ -109,7 +110,7 @@ class Session:
     def printed(self) -> Printed:
         """What the candidate's code has written so far."""
         text = bytes(self._output.data).decode("utf-8", errors="replace")
-        return Printed(text, self._output.size)
+        return Printed(clean(text, self._output.keep, keep_lines=True), self._output.size)
 
     @property
     def isolation(self) -> Isolation:

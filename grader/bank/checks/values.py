@@ -123,7 +123,7 @@ def difference(
 
     Written so that a NaN never counts as close.
     """
-    close: Array = np.asarray(np.abs(got - expected) <= allowed)
+    close: Array = np.abs(got - expected) <= allowed
     if close.all():
         return None
     fields: dict[str, Any] = {"what": what, "dtype": problem.dtype, "total": close.size}
@@ -131,8 +131,8 @@ def difference(
     if broken.any():
         index = tuple(int(i) for i in np.argwhere(broken)[0])
         fields |= {"count": int(broken.sum()), "index": letters(index), "got": str(got[index])}
-        dead = None if problem.visible is None else ~problem.visible.any(axis=-1)
-        if dead is not None and dead[index[0]].any():
+        seen = problem.visible
+        if seen is not None and not seen[index[0]].any(axis=-1).all():
             return Message("values.not-finite-dead", fields)
         return Message("values.not-finite", fields)
     errors = np.where(close, 0.0, np.abs(got - expected))

@@ -1,0 +1,34 @@
+"""Text by terminal columns, where an East Asian character takes two."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import east_asian_width
+
+WIDTH = 96
+# A run of narrow characters is one word, wide ones may be parted anywhere; an opening bracket
+# stays with what follows and a stop with what comes before.
+WIDE, OPENING, STOPS = r"\u1100-\uffdc", "（《“‘", "、。，；：？！）》”’…"
+PIECES = re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|[^ {WIDE}]+)[{STOPS}]*")
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def pad(text: str, width: int) -> str:
+    """Spaces added on the right up to `width` columns."""
+    return text + " " * (width - columns(text))
+
+
+def wrap(text: str, first: str = "  ", rest: str = "  ") -> list[str]:
+    """Lines of at most WIDTH columns; a word longer than that stands alone and is not cut."""
+    lines, line = [], first
+    for piece in PIECES.findall(text):
+        if columns(line) + columns(piece) > WIDTH and line.strip():
+            lines.append(line.rstrip())
+            line = rest
+        if piece.strip() or line.strip():
+            line += piece
+    return [*lines, line.rstrip()]

@@ -1,0 +1,159 @@
+"""The command as people run it: exit codes, exact sentences, both formats."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RIGHT = ROOT / "reference" / "self_attention.py"
+WRONG = ROOT / "tests" / "submissions" / "wrong" / "missing_scale.py"
+
+
+def mha_grade(*arguments, folder=None, env=None):
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-m", "grader", *map(str, arguments)]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **(env or {})}
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env=environment, timeout=120
+    )
+
+
+def test_right_file_exits_with_zero():
+    done = mha_grade(RIGHT, "--seed", 5)
+    assert done.returncode == 0, done.stderr
+    assert "Score: 100 / 100" in done.stdout
+    assert "Every case passed." in done.stdout
+    assert "--seed 5" in done.stdout
+    assert "Isolation: none." in done.stdout
+
+
+def test_wrong_file_exits_with_one_and_names_the_mistake():
+    done = mha_grade(WRONG)
+    assert done.returncode == 1, done.stderr
+    assert "The scores are not divided by the square root of the head size" in done.stdout
+
+
+def test_min_score_decides_the_exit_code():
+    assert mha_grade(WRONG, "--min-score", 50).returncode == 0
+    assert mha_grade(WRONG, "--min-score", 99).returncode == 1
+
+
+def test_json_is_one_object_on_one_line():
+    done = mha_grade(WRONG, "--format", "json", "--seed", 3)
+    assert done.stdout.count("\n") == 1
+    report = json.loads(done.stdout)
+    wanted = {"schema", "submission", "exercise", "seed", "score", "max_score", "isolation"}
+    wanted |= {"convention", "verdicts", "environment", "seconds"}
+    assert wanted <= set(report)
+    assert (report["exercise"], report["seed"]) == ("self-attention", 3)
+    assert set(report["verdicts"][0]) >= {"case", "area", "outcome", "points", "max_points"}
+    assert report["isolation"]["level"] == "none"
+    assert "memory-limit" in report["isolation"]["layers"]
+
+
+def test_chinese_report_has_no_english_sentence():
+    done = mha_grade(WRONG, "--lang", "zh")
+    assert done.returncode == 1
+    for word in ("Isolation", "What went wrong", "expected", "the same seed"):
+        assert word not in done.stdout
+
+
+def test_language_follows_the_system():
+    done = mha_grade("--list", env={"LANG": "zh_CN.UTF-8", "PYTHONIOENCODING": "utf-8"})
+    assert "self-attention" in done.stdout
+    assert "Exercises" not in done.stdout
+
+
+def test_report_is_written_to_a_file(tmp_path):
+    target = tmp_path / "report.json"
+    done = mha_grade(RIGHT, "--format", "json", "--output", target)
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert json.loads(target.read_text(encoding="utf-8"))["score"] == 100.0
+    assert done.stderr == f"Report written to {target}\n"
+
+
+def test_list_names_the_exercises():
+    done = mha_grade("--list")
+    assert done.returncode == 0
+    for name in ("self-attention", "causal-self-attention", "cross-attention"):
+        assert f"  {name}: " in done.stdout
+
+
+def test_new_writes_a_stub_and_never_overwrites(tmp_path):
+    done = mha_grade("--new", "cross-attention", folder=tmp_path)
+    path = tmp_path / "cross_attention.py"
+    assert done.returncode == 0, done.stderr
+    assert path.read_text(encoding="utf-8").startswith("# mha-grade: cross-attention\n")
+    path.write_text("mine", encoding="utf-8")
+    again = mha_grade("--new", "cross-attention", folder=tmp_path)
+    assert again.returncode == 2
+    assert again.stderr == (
+        "mha-grade: There is a file of that name already, and it stays as it is: "
+        "cross_attention.py\n"
+    )
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+def test_unfilled_stub_scores_nothing_and_is_no_error(tmp_path):
+    mha_grade("--new", "self-attention", folder=tmp_path)
+    done = mha_grade("self_attention.py", folder=tmp_path)
+    assert done.returncode == 1
+    assert "Score: 0 / 100" in done.stdout
+    assert "Not filled in yet: the constructor raises NotImplementedError" in done.stdout
+
+
+SENTENCES = {
+    "missing": (None, "No such file: {path}"),
+    "syntax": ("def f(:\n", "The file is not valid Python (line 1): invalid syntax"),
+    "no-class": ("x = 1\n", "No class with a forward method was found in the file"),
+    "raises": ("1 / 0\n", "The file raises ZeroDivisionError when it is imported (line 1)"),
+    "exits": ("import sys\nsys.exit(3)\n", "The file ends the program when it is imported"),
+    "dies": ("import os\nos._exit(0)\n", "The file ends the process when it is imported"),
+    "input": ("input()\n", "The file waits for keyboard input when it is imported (line 1)"),
+    "package": ("import no_such_thing\n", "The file cannot be imported (line 1): No module named"),
+    "several": (
+        "from torch import nn\n"
+        "class MultiHeadAttentionA(nn.Module):\n    def forward(self, x): return x\n"
+        "class MultiHeadAttentionB(nn.Module):\n    def forward(self, x): return x\n",
+        "Several classes could be the attention: MultiHeadAttentionA, MultiHeadAttentionB.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_file_that_cannot_be_graded_gets_one_sentence(name, tmp_path):
+    source, sentence = SENTENCES[name]
+    path = tmp_path / "answer.py"
+    if source is not None:
+        path.write_text(source, encoding="utf-8")
+    done = mha_grade(path, env={"COLUMNS": "200"})
+    assert done.returncode == 2, done.stdout + done.stderr
+    said = " ".join((done.stdout + done.stderr).split())
+    assert sentence.format(path=path) in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Name the file to grade: mha-grade my_solution.py"),
+        (["--new", "knitting"], "There is no exercise knitting."),
+        ([RIGHT, "--exercise", "knitting"], "There is no exercise knitting."),
+        ([RIGHT, "--format", "pdf"], "There is no format pdf. There is: terminal, json"),
+        ([RIGHT, "--lang", "tlh"], "There is no language tlh. There is: en, zh"),
+        ([RIGHT, "--seed", "-1"], "A seed is a whole number from 0 to 2^63 - 1; got -1"),
+        ([RIGHT, "--min-score", "101"], "--min-score takes a number from 0 to 100; got 101"),
+        ([RIGHT, "--class", "Nobody"], "There is no class Nobody with a forward method"),
+        ([ROOT], f"This is a folder; name one Python file: {ROOT}"),
+        ([RIGHT, "--output", "/no/such/folder/x"], "The report cannot be written"),
+    ],
+)
+def test_wrong_usage_gets_one_sentence(arguments, sentence):
+    done = mha_grade(*arguments)
+    assert done.returncode == 2
+    assert sentence in " ".join((done.stdout + done.stderr).split())
+    assert "Traceback" not in done.stderr

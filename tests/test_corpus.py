@@ -1,0 +1,94 @@
+"""Every file of the corpus gets the verdict that its first line announces."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.grade import Request, grade
+from grader.intake import read_submission
+from grader.model import Outcome
+
+CORPUS = Path(__file__).parent / "submissions"
+FILES = sorted(CORPUS.glob("right/*.py")) + sorted(CORPUS.glob("wrong/*.py"))
+HEADER = re.compile(
+    r"# mha-grade: (?P<exercise>[\w-]+); expect: (?P<expect>passed|failed)"
+    r"(?:; in: (?P<areas>[\w, -]+); mistake: (?P<mistake>[\w, -]+))?$"
+)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    exercise: str
+    passed: bool
+    areas: tuple[str, ...]
+
+
+def read_header(path: Path) -> Expectation:
+    found = HEADER.match(path.read_text(encoding="utf-8").split("\n")[0])
+    assert found is not None, f"{path.name}: the first line does not say what to expect"
+    areas = tuple((found["areas"] or "").split(", ")) if found["areas"] else ()
+    return Expectation(found["exercise"], found["expect"] == "passed", areas)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_file_gets_its_verdict(path, forge):
+    expected = read_header(path)
+    report = grade(read_submission(path), forge, Request(seed=7))
+    charged = {v.area for v in report.verdicts if v.outcome in (Outcome.FAILED, Outcome.SKIPPED)}
+    assert report.refusal is None
+    assert not report.has_errors
+    assert report.exercise == expected.exercise
+    assert report.all_passed == expected.passed, sorted(charged)
+    assert charged >= set(expected.areas)
+
+
+def test_corpus_is_large_enough():
+    headers = [read_header(path) for path in FILES]
+    assert sum(header.passed for header in headers) >= 20
+    assert sum(not header.passed for header in headers) >= 80
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.parent.parent.glob("reference/*.py")))
+@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, 2**63 - 1])
+def test_model_answer_scores_all_points(path, seed, forge):
+    report = grade(read_submission(path), forge, Request(seed, path.stem.replace("_", "-")))
+    assert report.score == 100.0
+    assert report.all_passed
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.parent.parent.glob("exercises/*.py")))
+def test_stub_scores_nothing(path, forge):
+    report = grade(read_submission(path), forge, Request(seed=3))
+    assert report.score == 0.0
+    assert report.refusal is None
+    first = next(v for v in report.verdicts if v.outcome is Outcome.FAILED)
+    assert first.message is not None
+    assert first.message.key == "trouble.unfilled"
+
+
+def test_seed_model_answer_fails_in_float16_only(forge):
+    path = CORPUS / "wrong" / "seed_model_answer.py"
+    report = grade(read_submission(path), forge, Request(seed=7))
+    failed = [v for v in report.verdicts if v.outcome is not Outcome.PASSED]
+    assert [v.case for v in failed] == ["dead-rows-float16"]
+    assert failed[0].message is not None
+    assert failed[0].message.key == "dead.not-finite"
+    assert failed[0].message.fields["dtype"] == "float16"
+
+
+def test_same_seed_gives_same_report(forge):
+    path = CORPUS / "wrong" / "no_scale_and_nan_dead_rows.py"
+    first, second = (grade(read_submission(path), forge, Request(seed=11)) for _ in range(2))
+    assert first.verdicts == second.verdicts
+    assert first.convention == second.convention
+
+
+def test_known_mistake_is_charged_once(forge):
+    path = CORPUS / "wrong" / "missing_scale.py"
+    report = grade(read_submission(path), forge, Request(seed=7))
+    failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
+    assert {v.area for v in failed} == {"scaling"}
+    assert {v.mistake for v in failed} == {"missing-scale"}
+    assert not report.all_passed
