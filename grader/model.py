@@ -270,6 +270,11 @@ class Report:
         """Points earned in one area."""
         return round(sum(v.points for v in self.verdicts if v.area == area), 4)
 
+    def available(self, area: str) -> float:
+        """The area's points, without those of cases that could not be judged."""
+        lost = sum(v.max_points for v in self.verdicts if v.area == area and v.outcome in UNCHARGED)
+        return round(self.areas[area] - lost, 4)
+
     @property
     def max_score(self) -> float:
         """The points an exercise has, whatever could be judged."""

@@ -169,6 +169,21 @@ def _left_padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]
     return _padding(rng, sizes, shape)[..., ::-1]
 
 
+def _single(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """One visible key a row: its weight is exactly 1, whatever the scores and their rounding."""
+    mask = np.zeros(shape, dtype=bool)
+    for row in np.ndindex(shape[:-1]):
+        mask[row][rng.integers(shape[-1])] = True
+    return mask
+
+
+def _first_only(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Everything but the first token is padding, so under a causal mask each row sees one key."""
+    mask = np.zeros(shape, dtype=bool)
+    mask[..., 0] = True
+    return mask
+
+
 def _holes(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
     """Hidden tokens anywhere but in front, so that under a causal mask no row is dead."""
     mask = _random(rng, sizes, shape)
@@ -199,6 +214,8 @@ KINDS = {
     "padding": _padding,
     "left-padding": _left_padding,
     "holes": _holes,
+    "single": _single,
+    "first-only": _first_only,
     "combined": _combined,
     "dead": _dead,
     "open": _open,

@@ -36,8 +36,8 @@ def describe(report: Report, texts: Texts) -> dict[str, Any]:
         },
         "convention": [_say(message, texts) for message in report.convention],
         "areas": [
-            {"area": area, "points": report.earned(area), "max_points": points}
-            for area, points in report.areas.items()
+            {"area": area, "points": report.earned(area), "max_points": report.available(area)}
+            for area in report.areas
         ],
         "verdicts": [
             {

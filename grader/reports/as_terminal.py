@@ -35,8 +35,8 @@ def render(report: Report, texts: Texts) -> str:
 def _areas(report: Report, texts: Texts) -> Iterator[str]:
     names = {area: texts(f"area.{area}") for area in report.areas}
     width = max((columns(name) for name in names.values()), default=0)
-    for area, points in report.areas.items():
-        earned = report.earned(area)
+    for area in report.areas:
+        earned, points = report.earned(area), report.available(area)
         full = round(BAR * earned / points) if points else 0
         # A bar is full only when nothing is missing.
         full = min(full, BAR - 1) if earned < points else full
@@ -54,7 +54,7 @@ def _failures(report: Report, texts: Texts) -> Iterator[str]:
     # Cases that one known mistake explains stand under it, those that fail alike under each other.
     for mistake in dict.fromkeys(v.mistake for v in failed if v.mistake):
         group = [v for v in failed if v.mistake == mistake]
-        yield from wrap(_sentence(texts(f"mistake.{mistake}")), "  * ", "    ")
+        yield from wrap(f"{mistake}: " + texts(f"mistake.{mistake}"), "  * ", "    ")
         yield from _group(group, texts, "    ")
     for alike in dict.fromkeys(_kind(v) for v in failed if not v.mistake):
         yield from _group([v for v in failed if not v.mistake and _kind(v) == alike], texts, "  * ")
@@ -135,7 +135,3 @@ def _footer(report: Report, texts: Texts) -> Iterator[str]:
 
 def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

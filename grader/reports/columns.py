@@ -7,9 +7,9 @@ from unicodedata import east_asian_width
 
 WIDTH = 96
 # A run of narrow characters is one word, wide ones may be parted anywhere; an opening bracket
-# stays with what follows and a stop with what comes before.
+# stays with what follows and a stop with what comes before. An index or shape is never parted.
 WIDE, OPENING, STOPS = r"\u1100-\uffdc", "（《“‘", "、。，；：？！）》”’…"
-PIECES = re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|[^ {WIDE}]+)[{STOPS}]*")
+PIECES = re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|\\[[^][]{{1,40}}\\]|[^ [{WIDE}]+|\\[)[{STOPS}]*")
 
 
 def columns(text: str) -> int:
