@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.bank.bench import Run, agrees
-from grader.bank.draw import BIAS, GAIN, Problem, Sizes, draw, generator
+from grader.bank.draw import BIAS, GAIN, Problem, draw, generator
+from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.definition import CORRECT, Steps
 from grader.layout import Layout, named_layout, propose

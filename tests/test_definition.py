@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.nn.attention.bias import causal_lower_right
 
 from grader import definition
-from grader.bank.draw import Sizes, causal
+from grader.bank.masks import Sizes, causal
 from grader.definition import CORRECT, Steps, Weights, attend, differentiate
 
 SIZES = Sizes(batch=2, q_len=5, kv_len=7, d_model=18, num_heads=3)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.bank.draw import Sizes, draw, generator
+from grader.bank.draw import draw, generator
+from grader.bank.masks import Sizes
 from grader.model import Contract
 from grader.precision import PRECISIONS, to_bfloat16, to_float16, to_float32
 

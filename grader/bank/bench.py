@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from grader.bank.draw import Problem, Sizes, draw, generator
+from grader.bank.draw import Problem, draw, generator
+from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.definition import Activations
 from grader.layout import Layout

@@ -13,15 +13,14 @@ from typing import Any
 import torch
 
 from . import describe, watch
+from .answer import Answer, Held, flatten
 from .protocol import Blob
-from .values import DTYPES, MAX_BYTES, STORAGES, describe_item, to_blob, to_tensor
+from .values import DTYPES, STORAGES, to_tensor
 
 MODULE_NAME = "submission"
 MAX_TEXT = 2000
 
 Reply = tuple[dict[str, Any], list[Blob]]
-# A parameter: its name, itself, the class that holds it, whether it is registered.
-Held = tuple[str, torch.Tensor, str, bool]
 
 
 class Stopped(Exception):
@@ -120,55 +119,6 @@ class Submission:
         return lines[-1] if lines else None
 
 
-class Answer:
-    """A reply as it grows: the header, and the tensors it points to by position."""
-
-    def __init__(self) -> None:
-        self.header: dict[str, Any] = {"status": "ok", "returned": [], "parameters": []}
-        self.blobs: list[Blob] = []
-
-    def add_parameters(self, module: Any) -> list[Held]:
-        """Name, shape, owner and registration of each parameter; returns them all."""
-        if not isinstance(module, torch.nn.Module):
-            raise TypeError(f"{type(module).__name__} is not an nn.Module")
-        found = list(describe.tensors(module))
-        self.header["parameters"] = [
-            [name, list(tensor.shape), owner, registered]
-            for name, tensor, owner, registered in found
-        ]
-        return found
-
-    def add_returned(self, returned: object, inputs: list[Any]) -> None:
-        """What one call gave back, item by item."""
-        structure, items = _flatten(returned)
-        kinds = [describe_item(item) for item in items]
-        self.header["returned"].append(
-            {
-                "structure": structure,
-                "kinds": kinds,
-                "shapes": [
-                    list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)
-                ],
-                "tensors": [self._add(i, k == "tensor") for i, k in zip(items, kinds)],
-                "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
-            }
-        )
-
-    def add_gradients(self, found: list[Held], inputs: list[Any]) -> None:
-        """Gradients of inputs and parameters; null where none arrived."""
-        grads = [i.grad if isinstance(i, torch.Tensor) else None for i in inputs]
-        self.header["input_gradients"] = [self._add(g, g is not None) for g in grads]
-        self.header["parameter_gradients"] = {
-            name: self._add(tensor.grad, tensor.grad is not None) for name, tensor, _, _ in found
-        }
-
-    def _add(self, item: Any, is_tensor: bool) -> int | None:
-        if not is_tensor or sum(len(blob.data) for blob in self.blobs) > 3 * MAX_BYTES:
-            return None
-        self.blobs.append(to_blob(item))
-        return len(self.blobs) - 1
-
-
 def _load_weights(
     module: torch.nn.Module,
     found: list[Held],
@@ -212,18 +162,9 @@ def _autocast(dtype: str | None) -> Any:
 
 
 def _go_back(returned: object, cotangent: torch.Tensor) -> None:
-    output = next(item for item in _flatten(returned)[1] if isinstance(item, torch.Tensor))
+    output = next(item for item in flatten(returned)[1] if isinstance(item, torch.Tensor))
     # Not output.backward(cotangent): that imports sympy, a quarter of a second at first use.
     (output * cotangent.to(output.dtype)).sum().backward()
-
-
-def _flatten(returned: object) -> tuple[str, list[Any]]:
-    for kind in (tuple, list):
-        if isinstance(returned, kind):
-            return kind.__name__, list(returned)[:16]
-    if isinstance(returned, dict):
-        return "dict", list(returned.values())[:16]
-    return "single", [returned]
 
 
 def _guarded(make: Callable[[], str], otherwise: str) -> str:

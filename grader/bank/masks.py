@@ -1,0 +1,120 @@
+"""Sizes of a problem, and the kinds of masks that cases ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.model import Array
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of one problem; by default all different, head_dim 6 and no square."""
+
+    batch: int = 2
+    q_len: int = 5
+    kv_len: int = 7
+    d_model: int = 18
+    num_heads: int = 3
+
+    def tell_apart(self) -> bool:
+        """True where no two sizes coincide and none is 1, so that no two mistakes coincide."""
+        sizes = (self.batch, self.q_len, self.num_heads, self.d_model // self.num_heads)
+        return len(set(sizes)) == len(sizes) and 1 not in sizes
+
+
+def causal(sizes: Sizes) -> Array:
+    """[q, k]: a query sees itself and what came before, both sequences ending together."""
+    return np.tri(sizes.q_len, sizes.kv_len, sizes.kv_len - sizes.q_len, dtype=bool)
+
+
+def draw_mask(rng: np.random.Generator, sizes: Sizes, kind: str, form: str) -> Array:
+    """A bool mask, True = visible, with the axes that `form` names ("b 1 q k"; 1 broadcasts)."""
+    lengths = {"b": sizes.batch, "h": sizes.num_heads, "q": sizes.q_len, "k": sizes.kv_len}
+    shape = tuple(1 if axis == "1" else lengths[axis] for axis in form.split())
+    full = KINDS[kind](rng, sizes, shape)
+    return np.array(np.broadcast_to(full, shape))
+
+
+def _random(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Each row sees some keys and misses some; one of them, at random, is sure to be seen."""
+    if shape[-1] < 2:
+        return np.ones(shape, dtype=bool)
+    mask = rng.random(shape) < 0.55
+    for row in np.ndindex(shape[:-1]):
+        first, second = rng.permutation(shape[-1])[:2]
+        mask[row][first], mask[row][second] = True, False
+    return mask
+
+
+def _causal(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    return causal(sizes)
+
+
+def _padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Real tokens first; lengths differ between samples and none is full or empty."""
+    length = shape[-1]
+    ends = 1 + (rng.permutation(max(sizes.batch, length - 1)) % max(length - 1, 1))
+    rows = np.arange(length) < ends[: sizes.batch, None]
+    return rows.reshape(sizes.batch, *(1,) * (len(shape) - 2), length)
+
+
+def _left_padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Padding in front: with a causal mask the first rows then see nothing at all."""
+    return _padding(rng, sizes, shape)[..., ::-1]
+
+
+def _single(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """One visible key a row: its weight is exactly 1, whatever the scores and their rounding."""
+    mask = np.zeros(shape, dtype=bool)
+    for row in np.ndindex(shape[:-1]):
+        mask[row][rng.integers(shape[-1])] = True
+    return mask
+
+
+def _first_only(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Everything but the first token is padding, so under a causal mask each row sees one key."""
+    mask = np.zeros(shape, dtype=bool)
+    mask[..., 0] = True
+    return mask
+
+
+def _holes(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Hidden tokens anywhere but in front, so that under a causal mask no row is dead."""
+    mask = _random(rng, sizes, shape)
+    mask[..., 0], mask[..., -2:] = True, [False, True]
+    return mask
+
+
+def _combined(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    return _padding(rng, sizes, shape) & causal(sizes)
+
+
+def _dead(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """A random mask in which every second row, and all rows of the last sample, see nothing."""
+    mask = _random(rng, sizes, shape)
+    mask[..., 1::2, :] = False
+    if shape[0] == sizes.batch:
+        mask[-1] = False
+    return mask
+
+
+def _open(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    return np.ones(shape, dtype=bool)
+
+
+KINDS: dict[str, Callable[[np.random.Generator, Sizes, tuple[int, ...]], Array]] = {
+    "random": _random,
+    "causal": _causal,
+    "padding": _padding,
+    "left-padding": _left_padding,
+    "holes": _holes,
+    "single": _single,
+    "first-only": _first_only,
+    "combined": _combined,
+    "dead": _dead,
+    "open": _open,
+}

@@ -1,0 +1,34 @@
+"""The words of the project as types: frozen, without work of their own.
+
+Sizes are written `batch, q_len, kv_len, d_model, num_heads, head_dim`; arrays are numpy arrays.
+"""
+
+from grader.model.arrays import Array
+from grader.model.candidate import Argument, CandidateClass, Parameter, Submission
+from grader.model.exchange import Fault, Input, Observation, Probe, Returned, Status
+from grader.model.exercise import Case, Contract, Exercise, Limits
+from grader.model.report import Isolation, Message, Outcome, Printed, Report, Verdict
+
+__all__ = [
+    "Argument",
+    "Array",
+    "CandidateClass",
+    "Case",
+    "Contract",
+    "Exercise",
+    "Fault",
+    "Input",
+    "Isolation",
+    "Limits",
+    "Message",
+    "Observation",
+    "Outcome",
+    "Parameter",
+    "Printed",
+    "Probe",
+    "Report",
+    "Returned",
+    "Status",
+    "Submission",
+    "Verdict",
+]

@@ -1,0 +1,107 @@
+"""What goes to a worker and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from grader.model.arrays import Array
+from grader.model.candidate import Parameter
+
+
+class Status(str, Enum):
+    """What became of one probe, as seen from outside the worker."""
+
+    OK = "ok"
+    RAISED = "raised"
+    EXITED = "exited"
+    TIMED_OUT = "timed-out"
+    DIED = "died"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor for the candidate: its values, the dtype it must have, and how it is stored.
+
+    `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
+    "strided" (every second element of a wider tensor) or "expanded" (batch axis of stride 0).
+    """
+
+    value: Array
+    dtype: str
+    storage: str = "contiguous"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One request: build the module, load weights, call it once or more.
+
+    `calls` holds one tuple of positional inputs per call; `cotangent` [B, q_len, d_model] asks for
+    the gradients of sum(output * cotangent) with respect to float inputs and parameters.
+    """
+
+    class_name: str
+    construct: tuple[Any, ...]
+    construct_named: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, Array] = field(default_factory=dict)
+    calls: tuple[tuple[Input | None, ...], ...] = ()
+    dtype: str = "float64"
+    autocast: str | None = None
+    train: bool = False
+    cotangent: Array | None = None
+    device: str = "cpu"
+    watch: bool = False
+    return_inputs: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An exception as the worker told it: a claim. `line` is in the candidate's own file."""
+
+    phase: str
+    type: str
+    bases: tuple[str, ...]
+    text: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What one call gave back.
+
+    `kinds` describes each returned item ("tensor", "none", "float", …) in order, and `tensors`
+    holds those that are tensors under their position; a lone tensor is position 0. `shapes` is
+    known for tensors without data (device "meta"). `after` are the inputs after the call.
+    """
+
+    structure: str
+    kinds: tuple[str, ...]
+    tensors: Mapping[int, Array]
+    dtypes: Mapping[int, str]
+    shapes: tuple[tuple[int, ...], ...]
+    after: tuple[Array | None, ...]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What came back for one probe. Everything in it is a claim except `seconds`.
+
+    `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
+    move with the module.
+    """
+
+    status: Status
+    fault: Fault | None = None
+    returned: tuple[Returned, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    input_gradients: tuple[Array | None, ...] = ()
+    parameter_gradients: Mapping[str, Array | None] = field(default_factory=dict)
+    ready_made: tuple[str, ...] = ()
+    stray: tuple[str, ...] = ()
+    exit_code: int | None = None
+    seconds: float = 0.0
+    allowed_seconds: float = 0.0

@@ -1,0 +1,57 @@
+"""What is asked: exercises, their contracts and cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use. Seconds are wall time, measured by the grader."""
+
+    load_seconds: float = 10.0
+    probe_seconds: float = 4.0
+    total_seconds: float = 60.0
+    memory_mib: int = 2048
+    output_kib: int = 64
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What an exercise promises its candidates about the call.
+
+    `inputs` are the tensor arguments in order; `mask` is the meaning of the optional last
+    argument: "attention" (broadcastable to [B, H, q_len, kv_len]) or "padding" ([B, L]), both
+    bool with True = visible. `causal` says that the module hides the future by itself.
+    """
+
+    inputs: tuple[str, ...]
+    mask: str
+    causal: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """One graded row of the bank. `after` names the cases that must pass first."""
+
+    id: str
+    area: str
+    check: str
+    points: float
+    catches: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task: what candidates are asked for, and the cases that judge it."""
+
+    id: str
+    contract: Contract
+    areas: Mapping[str, float]
+    cases: tuple[Case, ...]
+    limits: Limits
+    version: str

@@ -1,0 +1,115 @@
+"""What was decided, and the report that every format is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from grader.model.candidate import Submission
+
+
+class Outcome(str, Enum):
+    """The decision on a case. `failed` costs points; `error` is ours and never does."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    ERROR = "error"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True)
+class Message:
+    """A fact on its way to a reader: the key of a sentence in texts/, and its values."""
+
+    key: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The decision on one case; `mistake` is the id of the known fault that explains it."""
+
+    case: str
+    area: str
+    outcome: Outcome
+    points: float
+    max_points: float
+    message: Message | None = None
+    mistake: str | None = None
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """How far the submission was shut in: a level, and the layers that were in force."""
+
+    level: str
+    layers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What the candidate's code wrote: the first part kept, the whole counted in bytes."""
+
+    text: str
+    size: int
+
+
+UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is known about one graded submission; every format is made from this."""
+
+    submission: Submission
+    exercise: str
+    seed: int
+    verdicts: tuple[Verdict, ...]
+    areas: Mapping[str, float]
+    convention: tuple[Message, ...]
+    isolation: Isolation
+    environment: Mapping[str, str]
+    printed: Printed
+    seconds: float
+    bank: str = ""
+    refusal: Message | None = None
+
+    def earned(self, area: str) -> float:
+        """Points earned in one area."""
+        return round(sum(v.points for v in self.verdicts if v.area == area), 4)
+
+    def available(self, area: str) -> float:
+        """The area's points, without those of cases that could not be judged."""
+        lost = sum(v.max_points for v in self.verdicts if v.area == area and v.outcome in UNCHARGED)
+        return round(self.areas[area] - lost, 4)
+
+    @property
+    def max_score(self) -> float:
+        """The points an exercise has, whatever could be judged."""
+        return 100.0
+
+    @property
+    def score(self) -> float:
+        """Points earned, out of 100, over the cases that could be judged.
+
+        Cases lost to the grader's own fault or not offered by the file leave the sum on both
+        sides; with nothing left to judge the score is 0.
+        """
+        counted = [v for v in self.verdicts if v.outcome not in UNCHARGED]
+        possible = sum(v.max_points for v in counted)
+        earned = sum(v.points for v in counted)
+        return round(self.max_score * earned / possible, 2) if possible else 0.0
+
+    @property
+    def all_passed(self) -> bool:
+        """True when every case that applies passed, and none only by following a mistake."""
+        judged = [v for v in self.verdicts if v.outcome is not Outcome.NOT_APPLICABLE]
+        return bool(judged) and all(v.outcome is Outcome.PASSED and not v.message for v in judged)
+
+    @property
+    def has_errors(self) -> bool:
+        """True when the grader failed on a case."""
+        return any(v.outcome is Outcome.ERROR for v in self.verdicts)

@@ -1,0 +1,73 @@
+"""A reply to a probe as it grows: a header, and the tensors it points to by position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import describe
+from .protocol import Blob
+from .values import MAX_BYTES, describe_item, to_blob
+
+# A parameter: its name, itself, the class that holds it, whether it is registered.
+Held = tuple[str, torch.Tensor, str, bool]
+
+
+class Answer:
+    """A reply as it grows: the header, and the tensors it points to by position."""
+
+    def __init__(self) -> None:
+        self.header: dict[str, Any] = {"status": "ok", "returned": [], "parameters": []}
+        self.blobs: list[Blob] = []
+
+    def add_parameters(self, module: Any) -> list[Held]:
+        """Name, shape, owner and registration of each parameter; returns them all."""
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"{type(module).__name__} is not an nn.Module")
+        found = list(describe.tensors(module))
+        self.header["parameters"] = [
+            [name, list(tensor.shape), owner, registered]
+            for name, tensor, owner, registered in found
+        ]
+        return found
+
+    def add_returned(self, returned: object, inputs: list[Any]) -> None:
+        """What one call gave back, item by item."""
+        structure, items = flatten(returned)
+        kinds = [describe_item(item) for item in items]
+        self.header["returned"].append(
+            {
+                "structure": structure,
+                "kinds": kinds,
+                "shapes": [
+                    list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)
+                ],
+                "tensors": [self._add(i, k == "tensor") for i, k in zip(items, kinds)],
+                "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
+            }
+        )
+
+    def add_gradients(self, found: list[Held], inputs: list[Any]) -> None:
+        """Gradients of inputs and parameters; null where none arrived."""
+        grads = [i.grad if isinstance(i, torch.Tensor) else None for i in inputs]
+        self.header["input_gradients"] = [self._add(g, g is not None) for g in grads]
+        self.header["parameter_gradients"] = {
+            name: self._add(tensor.grad, tensor.grad is not None) for name, tensor, _, _ in found
+        }
+
+    def _add(self, item: Any, is_tensor: bool) -> int | None:
+        if not is_tensor or sum(len(blob.data) for blob in self.blobs) > 3 * MAX_BYTES:
+            return None
+        self.blobs.append(to_blob(item))
+        return len(self.blobs) - 1
+
+
+def flatten(returned: object) -> tuple[str, list[Any]]:
+    """What kind of thing was returned, and the items in it, in order."""
+    for kind in (tuple, list):
+        if isinstance(returned, kind):
+            return kind.__name__, list(returned)[:16]
+    if isinstance(returned, dict):
+        return "dict", list(returned.values())[:16]
+    return "single", [returned]
