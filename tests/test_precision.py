@@ -127,8 +127,8 @@ def answer(problem, dtype, soft=None, root=math.sqrt):
 
 
 def is_allowed(problem, output, shares):
-    expected = problem.expect()
-    allowed = problem.allow(expected)
+    expected = problem.truth
+    allowed = problem.allowance
     return bool(
         (np.abs(output - expected.output) <= allowed.output).all()
         and (np.abs(shares - expected.weights) <= allowed.weights).all()
@@ -171,7 +171,7 @@ def test_float64_admits_float32_constant(seed):
     problem = pose("float64", seed)
     output, shares = answer(problem, "float64", root=lambda size: float(np.sqrt(np.float32(size))))
     assert is_allowed(problem, output, shares)
-    assert np.abs(output - problem.expect().output).max() > 1e-9
+    assert np.abs(output - problem.truth.output).max() > 1e-9
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -187,8 +187,8 @@ FLOORS = {"float64": 1e-6, "float32": 2.0**-16, "float16": 2.0**-11, "bfloat16":
 @pytest.mark.parametrize("dtype", FLOORS)
 def test_floor_bounds_allowance(dtype):
     problem = pose(dtype, 0)
-    expected = problem.expect()
-    allowed = problem.allow(expected)
+    expected = problem.truth
+    allowed = problem.allowance
     assert PRECISIONS[dtype].floor == FLOORS[dtype]
     assert allowed.output >= FLOORS[dtype] * np.abs(expected.output).max()
     assert allowed.weights >= FLOORS[dtype] * np.abs(expected.weights).max()
@@ -196,8 +196,8 @@ def test_floor_bounds_allowance(dtype):
 
 def test_float64_allowance_is_floor():
     problem = pose("float64", 0)
-    expected = problem.expect()
-    allowed = problem.allow(expected)
+    expected = problem.truth
+    allowed = problem.allowance
     assert allowed.output == 1e-6 * np.abs(expected.output).max()
     assert allowed.weights == 1e-6 * expected.weights.max()
 
@@ -205,4 +205,4 @@ def test_float64_allowance_is_floor():
 @pytest.mark.xfail(strict=True, reason="softmax_by_hand takes the maximum of an empty row")
 def test_allowance_of_no_keys_is_defined():
     problem = draw(generator(0, "empty"), CONTRACT, Sizes(kv_len=0), BIASES, dtype="float32")
-    assert problem.allow(problem.expect()).weights == 0.0
+    assert problem.allowance.weights == 0.0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from grader.bank.draw import Problem, draw, generator
+from grader.bank.draw import Problem, generator, pose
 from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.definition import Activations
@@ -91,7 +91,13 @@ class Bench:
             )
         biases = frozenset(("bo",)) if self.layout is None else self.layout.biases()
         has_output = self.layout is None or "Wo" in self.layout.places
-        return draw(self.rng(case), self.contract, wanted, biases, has_output, **options)
+        if options.get("mask") is None:
+            options.pop("mask", None)
+        else:
+            options["mask"] = tuple(options["mask"].items())
+        name = case if isinstance(case, str) else case.id
+        chosen = tuple(options.items())
+        return pose(self.seed, name, self.contract, wanted, biases, has_output, chosen)
 
     def probe(
         self,

@@ -6,6 +6,7 @@ the known mistakes still changes the output by 5 %, and float32 noise stays at 5
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,21 +40,49 @@ class Problem:
         query, key, value = self.inputs if len(self.inputs) == 3 else self.inputs * 3
         return query, key, value
 
-    def expect(self, steps: Steps = CORRECT) -> Activations:
-        """The definition's intermediates, with other steps if asked."""
+    @functools.cached_property
+    def truth(self) -> Activations:
+        """What a right answer computes."""
+        return self.expect(CORRECT)
+
+    @functools.cached_property
+    def allowance(self) -> Allowance:
+        """How far a right answer may be from `truth`."""
+        return self.allow(self.truth, CORRECT)
+
+    def expect(self, steps: Steps) -> Activations:
+        """The definition's intermediates by these steps."""
         with np.errstate(all="ignore"):
             return attend(self.weights, *self.attended, self.sizes.num_heads, self.visible, steps)
 
-    def allow(self, truth: Activations, steps: Steps = CORRECT) -> Allowance:
-        """How far a right answer may be from `truth`, which is `expect(steps)`."""
+    def allow(self, meant: Activations, steps: Steps) -> Allowance:
+        """How far an answer right by these steps may be from `meant`, which is `expect(steps)`."""
         heads = self.sizes.num_heads
         with np.errstate(all="ignore"):
-            return allow(self.dtype, self.weights, self.attended, heads, self.visible, steps, truth)
+            return allow(self.dtype, self.weights, self.attended, heads, self.visible, steps, meant)
 
 
 def generator(seed: int, case: str) -> np.random.Generator:
     """Random numbers of one case in one run; other cases do not shift them."""
     return np.random.default_rng([seed & 0xFFFFFFFF, seed >> 32, zlib.crc32(case.encode())])
+
+
+@functools.lru_cache(maxsize=512)
+def pose(
+    seed: int,
+    name: str,
+    contract: Contract,
+    sizes: Sizes,
+    biases: frozenset[str],
+    has_output: bool,
+    options: tuple[tuple[str, Any], ...],
+) -> Problem:
+    """The problem of this name in this run; files graded with one seed share it, and its truth."""
+    rng = generator(seed, name)
+    chosen = dict(options)
+    if "mask" in chosen:
+        chosen["mask"] = dict(chosen["mask"])
+    return draw(rng, contract, sizes, biases, has_output, **chosen)
 
 
 def draw(

@@ -29,7 +29,7 @@ def handles_dead_rows(
     answer = bench.answer(seen)
     dead = dead_queries(problem)
     message = None
-    if answer.output is not None and answer.output.shape == problem.expect().output.shape:
+    if answer.output is not None and answer.output.shape == problem.truth.output.shape:
         message = _describe(problem, answer.output, answer.weights, dead)
     if message is not None:
         return Finding(0.0, message)
@@ -66,7 +66,7 @@ def _describe(
     problem: Problem, output: Array, weights: Array | None, dead: Array
 ) -> Message | None:
     """What the dead rows hold instead of nothing, if anything."""
-    expected = problem.expect()
+    expected = problem.truth
     first = np.argwhere(dead)[0]
     fields = {"dtype": problem.dtype, "index": letters([int(i) for i in first])}
     if not np.isfinite(output[dead]).all():
@@ -79,5 +79,5 @@ def _describe(
         if (rows != 0.0).any():
             uniform = np.allclose(rows, 1.0 / problem.sizes.kv_len, rtol=0.01)
             return Message("dead.uniform" if uniform else "dead.not-zero", fields)
-    off = np.abs(output - expected.output)[dead] > problem.allow(expected).output
+    off = np.abs(output - expected.output)[dead] > problem.allowance.output
     return Message("dead.output", fields) if off.any() else None

@@ -66,7 +66,7 @@ def matches_gradients(
 def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
     """The definition's gradients under the candidate's own names."""
     assert bench.layout is not None
-    gradients = differentiate(problem.weights, *problem.attended, problem.expect(), cotangent)
+    gradients = differentiate(problem.weights, *problem.attended, problem.truth, cotangent)
     if of == "inputs":
         parts = (gradients.query, gradients.key, gradients.value)
         whole = parts if len(problem.inputs) == 3 else (sum(parts, np.zeros(())),)

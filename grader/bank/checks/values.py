@@ -40,7 +40,7 @@ def returns_weights(bench: Bench, case: Case) -> Finding:
     if not pair or 1 not in returned.tensors:
         got = ", ".join(returned.kinds)
         return failed("shape.not-a-pair", got=f"({got})" if returned.structure != "single" else got)
-    return _same_shape("weights", returned.tensors[1], problem.expect().weights)
+    return _same_shape("weights", returned.tensors[1], problem.truth.weights)
 
 
 def _same_shape(what: str, got: Array, expected: Array) -> Finding:
@@ -85,13 +85,13 @@ def compare(
 ) -> Finding:
     """Judge one call's output and weights against the definition; explain what differs."""
     answer = bench.answer(seen, call)
-    expected = problem.expect()
+    expected = problem.truth
     if answer.output is None or answer.output.shape != expected.output.shape:
         shape = "nothing" if answer.output is None else letters(answer.output.shape)
         return failed(
             "shape.differs", what="output", got=shape, expected=letters(expected.output.shape)
         )
-    message = differences(answer, expected, problem.allow(expected), problem)
+    message = differences(answer, expected, problem.allowance, problem)
     if message is None:
         return PASSED
     charged = bench.charged_elsewhere(case)
