@@ -15,6 +15,8 @@ HIDDEN = {"Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 def clean(text: object, limit: int, keep_lines: bool = False) -> str:
     """At most `limit` characters; controls, invisible and broken ones as their codes."""
     whole = str(text)
+    if len(whole) <= limit and whole.isprintable():
+        return whole
     kept = "".join(_show(c, keep_lines) for c in whole[:limit])
     return kept + "…" if len(whole) > limit else kept
 

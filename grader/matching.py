@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +68,12 @@ def match_layout(contract: Contract, plan: CallPlan, run: Run, seed: int) -> Mat
 
 def _hypotheses(
     proposals: Sequence[Layout], contract: Contract
-) -> list[tuple[Layout, Steps, Mistake | None]]:
-    right: list[tuple[Layout, Steps, Mistake | None]] = [(p, CORRECT, None) for p in proposals]
-    visible = [m for m in known_for(contract) if m.is_structural or contract.causal]
-    wrong = [(p, combine([m]), m) for p in proposals[:LIKELIEST] for m in visible]
-    return right + wrong
+) -> Iterator[tuple[Layout, Steps, Mistake | None]]:
+    """Every layout as it should be; then the likeliest with one mistake that shows here."""
+    yield from ((layout, CORRECT, None) for layout in proposals)
+    shown = [m for m in known_for(contract) if m.is_structural or contract.causal]
+    for layout, mistake in itertools.product(proposals[:LIKELIEST], shown):
+        yield layout, combine([mistake]), mistake
 
 
 def _try(

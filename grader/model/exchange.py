@@ -39,8 +39,9 @@ class Input:
 class Probe:
     """One request: build the module, load weights, call it once or more.
 
-    `calls` holds one tuple of positional inputs per call; `cotangent` [B, q_len, d_model] asks for
-    the gradients of sum(output * cotangent) with respect to float inputs and parameters.
+    `calls` holds one tuple of positional inputs per call, and without any the parameters are
+    described; `cotangent` [B, q_len, d_model] asks for the gradients of sum(output * cotangent)
+    with respect to float inputs and parameters.
     """
 
     class_name: str

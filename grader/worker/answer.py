@@ -21,15 +21,16 @@ class Answer:
         self.header: dict[str, Any] = {"status": "ok", "returned": [], "parameters": []}
         self.blobs: list[Blob] = []
 
-    def add_parameters(self, module: Any) -> list[Held]:
-        """Name, shape, owner and registration of each parameter; returns them all."""
+    def add_parameters(self, module: Any, told: bool) -> list[Held]:
+        """All parameters; if `told`, the reply names them with shape, owner and registration."""
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"{type(module).__name__} is not an nn.Module")
         found = list(describe.tensors(module))
-        self.header["parameters"] = [
-            [name, list(tensor.shape), owner, registered]
-            for name, tensor, owner, registered in found
-        ]
+        if told:
+            self.header["parameters"] = [
+                [name, list(tensor.shape), owner, registered]
+                for name, tensor, owner, registered in found
+            ]
         return found
 
     def add_returned(self, returned: object, inputs: list[Any]) -> None:

@@ -70,7 +70,7 @@ class Submission:
         with self._guard("construct"):
             cls = getattr(self.module, request["class"])
             module = cls(*request["construct"], **request["construct_named"])
-            found = answer.add_parameters(module)
+            found = answer.add_parameters(module, told=not request["calls"])
         with self._guard("cast"):
             if dtype is not torch.float32:
                 module.to(dtype)

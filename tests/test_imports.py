@@ -1,0 +1,153 @@
+"""Who may import whom: the boundary between what is trusted and what is not, and the layers."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+STANDARD = sys.stdlib_module_names
+# Part of the trusted package -> the other parts of it that it may import.
+LAYERS = {
+    "model": [],
+    "errors": ["model"],
+    "clean": [],
+    "files": [],
+    "definition": ["model"],
+    "precision": ["model", "definition"],
+    "mistakes": ["model", "definition"],
+    "layout": ["model", "definition"],
+    "calling": ["model", "errors", "definition"],
+    "intake": ["model", "errors"],
+    "sandbox": ["model", "errors", "clean", "worker.protocol"],
+    "reports": ["model", "texts", "errors", "clean", "__version__"],
+}
+NOT_IN_BANK = ["cli", "reports", "grade"]
+
+
+def sources(*folders):
+    """(path from the root, path) of each Python file below these folders."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path
+
+
+def imports(path):
+    """Dotted names a file imports, relative ones resolved; `from a import b` gives a.b."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            start = ".".join((*base, *filter(None, [node.module])))
+            yield from (f"{start}.{alias.name}" for alias in node.names)
+
+
+def is_within(name, allowed):
+    return name == allowed or name.startswith(allowed + ".")
+
+
+def offences(folders, is_allowed):
+    """One line for each import that is not allowed, naming file and import."""
+    return [
+        f"{where} imports {name}"
+        for where, path in sources(*folders)
+        for name in imports(path)
+        if not is_allowed(where, name)
+    ]
+
+
+def top(name):
+    return name.partition(".")[0]
+
+
+def part_of(where):
+    """grader/layout/roles.py -> layout."""
+    return where.split("/")[1].removesuffix(".py")
+
+
+def test_worker_imports_only_itself():
+    def is_allowed(where, name):
+        own = is_within(name, "grader.worker")
+        return own or top(name) == "torch" or top(name) in STANDARD
+
+    assert offences(["grader/worker"], is_allowed) == []
+
+
+def test_worker_imports_itself_relatively():
+    names = [
+        f"{where} imports {node.module}"
+        for where, path in sources("grader/worker")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and not node.level and top(node.module) == "grader"
+    ]
+    assert names == []
+
+
+def test_trusted_side_imports_no_torch():
+    def is_allowed(where, name):
+        untrusted = where.startswith(("grader/worker/", "tests/", "reference/", "exercises/"))
+        return untrusted or top(name) != "torch"
+
+    assert offences(["grader", "benchmarks", "docs"], is_allowed) == []
+
+
+def test_trusted_side_imports_only_protocol():
+    def is_allowed(where, name):
+        if where.startswith("grader/worker/") or not is_within(name, "grader.worker"):
+            return True
+        return part_of(where) == "sandbox" and is_within(name, "grader.worker.protocol")
+
+    assert offences(["grader"], is_allowed) == []
+
+
+def test_trusted_side_loads_no_torch():
+    code = "import sys, grader.grade, grader.cli; print(sorted({'torch', 'mha_worker'} & {*sys.modules}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("folder", ["exercises", "reference"])
+def test_torch_files_stand_alone(folder):
+    allowed = ("torch", "math", "__future__", "dataclasses", "typing", "collections")
+    assert offences([folder], lambda where, name: top(name) in allowed) == []
+
+
+@pytest.mark.parametrize("part", LAYERS)
+def test_layer_imports_only_below(part):
+    allowed = [f"grader.{name}" for name in (part, *LAYERS[part])]
+
+    def is_allowed(where, name):
+        if part_of(where) != part or top(name) != "grader":
+            return True
+        return any(is_within(name, one) for one in allowed)
+
+    assert offences(["grader"], is_allowed) == []
+
+
+def test_bank_imports_nothing_above():
+    def is_allowed(where, name):
+        above = any(is_within(name, f"grader.{one}") for one in NOT_IN_BANK)
+        return part_of(where) != "bank" or not above
+
+    assert offences(["grader"], is_allowed) == []
+
+
+def test_only_listed_packages_are_imported():
+    allowed = {"grader", "numpy", "yaml", "typer", "torch", "click", "rich", *STANDARD}
+    assert offences(["grader"], lambda where, name: top(name) in allowed) == []
+
+
+def test_every_layer_exists():
+    parts = {part_of(where) for where, _ in sources("grader")}
+    assert set(LAYERS) <= parts
+
+
+def test_offence_names_file_and_import():
+    found = offences(["grader/worker"], lambda where, name: not name.endswith(".seal"))
+    assert found == ["grader/worker/child.py imports grader.worker.seal"]

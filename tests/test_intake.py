@@ -1,0 +1,205 @@
+"""From a path to source text: what is opened, what is refused, in which words."""
+
+import encodings.aliases
+import hashlib
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from grader.errors import UnusableSubmission
+from grader.intake import MAX_BYTES, decode, read_submission
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Bytes -> the path of a file holding them."""
+
+    def write(raw, name="mine.py"):
+        path = tmp_path / name
+        path.write_bytes(raw)
+        return path
+
+    return write
+
+
+def refusal(path):
+    with pytest.raises(UnusableSubmission) as caught:
+        read_submission(path)
+    return caught.value.message.key, dict(caught.value.message.fields)
+
+
+def test_plain_file_is_read(written):
+    path = written("x = '多头'\n".encode())
+    found = read_submission(path)
+    assert (found.path, found.source) == (str(path), "x = '多头'\n")
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("raw", "source"),
+    [
+        (b"", ""),
+        (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
+        (b"x = 1\r\ny = 2\r\n", "x = 1\ny = 2\n"),
+        (b"x = 1\ry = 2\r", "x = 1\ny = 2\n"),
+        (b"\xef\xbb\xbf# mha-grade: x\r\n", "# mha-grade: x\n"),
+        (b"# coding: latin-1\nx = '\xe9'\n", "# coding: latin-1\nx = 'é'\n"),
+        (b"#!/bin/python\n# -*- coding: cp1252 -*-\n'\x80'", "#!/bin/python\n# -*- coding: cp1252 -*-\n'€'"),
+        ("# coding: gbk\n'多'".encode("gbk"), "# coding: gbk\n'多'"),
+        (b"\x0cx = 1", "\x0cx = 1"),
+    ],
+    ids=["empty", "bom", "crlf", "cr", "bom-crlf", "latin-1", "cp1252", "gbk", "form-feed"],
+)
+def test_text_is_decoded(written, raw, source):
+    assert read_submission(written(raw)).source == source
+
+
+def test_sum_is_of_the_bytes(written):
+    raw = b"\xef\xbb\xbfx = 1\r\n"
+    assert read_submission(written(raw)).sha256 == hashlib.sha256(raw).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"x = 1\0",
+        b"x = '\xe9'\n",
+        b"\n\n# coding: latin-1\nx = '\xe9'\n",
+        b"# coding: no-such-codec\n",
+        b"# coding: rot13\n",
+        b"# coding: zlib\n",
+        b"\xef\xbb\xbf# coding: latin-1\n",
+        "x = 1".encode("utf-16"),
+        b"\x80\x02}q\x01.",
+        b"PK\x03\x04" + bytes(26),
+    ],
+    ids=["nul", "latin-1", "late-cookie", "codec", "rot13", "zlib", "bom-latin", "utf-16", "pickle", "zip"],
+)
+def test_what_is_not_text_is_refused(written, raw):
+    path = written(raw)
+    assert refusal(path) == ("file.not-text", {"path": str(path)})
+
+
+def test_missing_file_is_refused(tmp_path):
+    path = tmp_path / "none.py"
+    assert refusal(path) == ("file.missing", {"path": str(path)})
+
+
+def test_directory_is_refused(tmp_path):
+    assert refusal(tmp_path) == ("file.directory", {"path": str(tmp_path)})
+
+
+@POSIX
+def test_pipe_is_refused(tmp_path):
+    path = tmp_path / "pipe.py"
+    os.mkfifo(path)
+    assert refusal(path) == ("file.not-plain", {"path": str(path)})
+
+
+@POSIX
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_device_is_refused(path):
+    assert refusal(Path(path)) == ("file.not-plain", {"path": path})
+
+
+@POSIX
+def test_socket_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("s.py")
+        key, fields = refusal(Path("s.py"))
+    assert (key, fields["path"]) == ("file.unreadable", "s.py")
+    assert fields["detail"] == "No such device or address"
+
+
+def test_largest_file_is_read(written):
+    assert len(read_submission(written(b"#" * MAX_BYTES)).source) == MAX_BYTES
+
+
+@pytest.mark.parametrize("size", [MAX_BYTES + 1, 4 * MAX_BYTES])
+def test_too_big_file_is_refused(written, size):
+    path = written(b"#" * size)
+    assert refusal(path) == ("file.too-big", {"path": str(path), "limit": 256})
+
+
+@POSIX
+def test_link_is_followed(written, tmp_path):
+    link = tmp_path / "link.py"
+    link.symlink_to(written(b"x = 1"))
+    assert read_submission(link).source == "x = 1"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("target", "key"),
+    [("none.py", "file.missing"), ("/dev/zero", "file.not-plain"), (".", "file.directory")],
+)
+def test_link_is_no_way_around(tmp_path, target, key):
+    link = tmp_path / "link.py"
+    link.symlink_to(target)
+    assert refusal(link)[0] == key
+
+
+@POSIX
+@pytest.mark.xfail(strict=True, raises=RuntimeError, reason="resolve() raises RuntimeError here")
+def test_link_to_itself_is_refused(tmp_path):
+    link = tmp_path / "link.py"
+    link.symlink_to(link)
+    assert refusal(link)[0] == "file.unreadable"
+
+
+@POSIX
+@pytest.mark.xfail(strict=True, raises=OSError, reason="is_dir() raises OSError here")
+def test_too_long_name_is_refused(tmp_path):
+    assert refusal(tmp_path / ("x" * 300))[0] == "file.unreadable"
+
+
+CODECS = sorted(set(encodings.aliases.aliases.values()) - {"punycode"})
+
+
+@pytest.mark.parametrize("raw", [b"x = 1", b"..", b"\\x41+AGE-"], ids=["text", "dots", "escapes"])
+@pytest.mark.parametrize("codec", CODECS)
+def test_any_codec_is_read_or_refused(codec, raw):
+    try:
+        text = decode(b"# coding: %s\n%s\n" % (codec.encode(), raw), Path("mine.py"))
+    except UnusableSubmission as error:
+        assert error.message.key == "file.not-text"
+    else:
+        assert text.encode()
+
+
+@pytest.mark.xfail(strict=True, raises=UnicodeError, reason="UnicodeError itself is not caught")
+@pytest.mark.parametrize(
+    "raw",
+    [b"# coding: undefined", b"# coding: punycode\n"],
+    ids=["undefined", "punycode"],
+)
+def test_refusing_codec_is_refused(written, raw):
+    assert refusal(written(raw))[0] == "file.not-text"
+
+
+@pytest.mark.xfail(strict=True, reason="half a character is taken for text")
+@pytest.mark.parametrize(
+    "raw",
+    [b"# coding: utf-7\n+2AA-", b"# coding: unicode_escape\n\\ud800"],
+    ids=["utf-7", "unicode_escape"],
+)
+def test_lone_surrogate_is_refused(written, raw):
+    assert refusal(written(raw))[0] == "file.not-text"
+
+
+@given(raw=st.binary(max_size=200) | st.text().map(str.encode))
+@example(raw=b"\xef\xbb\xbf")
+@example(raw=b"# coding: utf-8\xff")
+def test_any_bytes_are_read_or_refused(raw):
+    try:
+        assert "\r" not in decode(raw, Path("mine.py"))
+    except UnusableSubmission as error:
+        assert error.message.key == "file.not-text"
