@@ -14,6 +14,7 @@ ATTENTION = re.compile(r"attention|attn|mha|multi_?head", re.IGNORECASE)
 MULTI_HEAD = re.compile(r"mha|multi_?head", re.IGNORECASE)
 DROPOUT = re.compile(r"drop|^p$", re.IGNORECASE)
 CAUSAL = re.compile(r"causal|decoder|masked|gpt", re.IGNORECASE)
+MASK = re.compile(r"mask|bias|pad|length|causal", re.IGNORECASE)
 PADDING = re.compile(r"pad|length|key_mask", re.IGNORECASE)
 
 
@@ -56,7 +57,7 @@ def guess_exercise(cls: CandidateClass, source: str) -> str:
     """The exercise whose contract this class looks most like."""
     tensors = [a for a in cls.forward if a.kind.startswith("positional")]
     required = [a for a in tensors if a.required]
-    if len(required) >= 2:
+    if len([a for a in required if not MASK.search(a.name)]) >= 2:
         return "cross-attention"
     hints = [a.name for a in tensors[1:]]
     built_in = re.search(r"\b(tril|triu|is_causal)\b", source) is not None

@@ -29,19 +29,17 @@ def _read(path: Path) -> bytes:
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
         flags |= getattr(os, name, 0)
-    if path.is_dir():
-        raise UnusableSubmission("file.directory", path=str(path))
-    if path.is_symlink():
-        # A link given by hand on the command line is the user's own wish; follow it once.
-        path = path.resolve()
     try:
-        descriptor = os.open(path, flags)
+        # A link given by hand on the command line is the user's own wish; it is followed once.
+        real = path.resolve() if path.is_symlink() else path
+        if real.is_dir():
+            raise UnusableSubmission("file.directory", path=str(path))
+        descriptor = os.open(real, flags)
     except FileNotFoundError:
         raise UnusableSubmission("file.missing", path=str(path)) from None
-    except OSError as error:
-        raise UnusableSubmission(
-            "file.unreadable", path=str(path), detail=error.strerror or ""
-        ) from None
+    except (OSError, RuntimeError, ValueError) as error:
+        detail = getattr(error, "strerror", None) or str(error)
+        raise UnusableSubmission("file.unreadable", path=str(path), detail=detail) from None
     with open(descriptor, "rb") as file:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
@@ -59,6 +57,8 @@ def decode(raw: bytes, path: Path) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
         text = raw.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+        # Some codecs give half characters, which no output can hold.
+        text.encode()
+    except (SyntaxError, UnicodeError, LookupError):
         raise UnusableSubmission("file.not-text", path=str(path)) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")

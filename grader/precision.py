@@ -20,19 +20,21 @@ from grader.model import Array
 
 
 def to_float32(x: Array) -> Array:
-    """Round to float32."""
-    return x.astype(np.float32).astype(np.float64)
+    """Round to float32; what does not fit becomes infinite."""
+    with np.errstate(over="ignore"):
+        return x.astype(np.float32).astype(np.float64)
 
 
 def to_float16(x: Array) -> Array:
-    """Round to float16; what does not fit becomes infinite."""
+    """Round to float16 by way of float32, as torch does; what does not fit becomes infinite."""
     with np.errstate(over="ignore"):
-        return x.astype(np.float16).astype(np.float64)
+        return x.astype(np.float32).astype(np.float16).astype(np.float64)
 
 
 def to_bfloat16(x: Array) -> Array:
     """Round to bfloat16, ties to even: float32 with the lower half of its bits rounded away."""
-    bits = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32)
+    with np.errstate(over="ignore"):
+        bits = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
     return rounded.view(np.float32).astype(np.float64)
 
@@ -124,7 +126,7 @@ def softmax_by_hand(store: Store) -> Callable[[Array], Array]:
     """Exp of the difference, then the sum, then the quotient, each rounded."""
 
     def softmax(scores: Array) -> Array:
-        top = scores.max(axis=-1, keepdims=True)
+        top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         exps = store(np.exp(store(scores - np.where(np.isfinite(top), top, 0.0))))
         total = store(exps.sum(axis=-1, keepdims=True))
         return exps / np.where(total == 0.0, 1.0, total)

@@ -21,16 +21,15 @@ torch.set_num_threads(1)
 hypothesis.settings.register_profile("suite", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("suite")
 
-SECRET = "a-token-of-ours"
-
 
 @pytest.fixture(scope="session")
 def forge():
     """One zygote, launched from an environment that holds a secret."""
-    os.environ["MHA_GRADE_TEST_TOKEN"] = SECRET
-    opened = open_forge(fork=True)
-    yield opened
-    opened.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MHA_GRADE_TEST_TOKEN", "a-token-of-ours")
+        opened = open_forge(fork=True)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

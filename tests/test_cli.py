@@ -33,7 +33,10 @@ def test_right_file_exits_with_zero():
 def test_wrong_file_exits_with_one_and_names_the_mistake():
     done = mha_grade(WRONG)
     assert done.returncode == 1, done.stderr
-    assert "missing-scale: the scores are not divided by the square root of the head size" in done.stdout
+    assert (
+        "missing-scale: the scores are not divided by the square root of the head size"
+        in done.stdout
+    )
 
 
 def test_min_score_decides_the_exit_code():

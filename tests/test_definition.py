@@ -164,9 +164,7 @@ def looped_attention(weights, query, key, value, num_heads, visible):
     size = width // num_heads
 
     def project(row, weight, bias):
-        return [
-            sum(row[i] * weight[o][i] for i in range(width)) + bias[o] for o in range(width)
-        ]
+        return [sum(row[i] * weight[o][i] for i in range(width)) + bias[o] for o in range(width)]
 
     outputs, shares = [], []
     for b in range(len(query)):

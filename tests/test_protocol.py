@@ -60,7 +60,8 @@ def test_each_dtype_survives(dtype):
 def test_frame_layout_is_fixed():
     frame = pack(258, {"a": 1}, [Blob("uint8", (2,), b"xy")])
     head = b'{"a": 1, "tensors": [["uint8", [2]]]}'
-    assert frame == b"MHAG\1\0\0\1\2" + bytes([0, 0, 0, len(head)]) + bytes(7) + b"\2" + head + b"xy"
+    sizes = bytes([0, 0, 0, len(head)]) + bytes(7) + b"\2"
+    assert frame == b"MHAG\1\0\0\1\2" + sizes + head + b"xy"
 
 
 def test_pack_refuses_nan():
@@ -94,9 +95,6 @@ def test_largest_prefix_is_read():
     assert read_prefix(data) == Prefix(0, MAX_HEADER, MAX_PAYLOAD)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=struct.error, reason="read_prefix lets struct.error through"
-)
 def test_short_prefix_is_refused():
     with pytest.raises(FrameError):
         read_prefix(b"MHAG")
@@ -196,7 +194,6 @@ def test_header_must_be_object(header):
     assert refusal(header) == "the header is not an object"
 
 
-@pytest.mark.xfail(strict=True, reason="1e999 is read as infinity although Infinity is refused")
 def test_infinity_in_digits_is_refused():
     refusal(b'{"a": 1e999, "tensors": []}')
 

@@ -129,6 +129,4 @@ def test_lines_are_wrapped_by_columns():
     lines = wrap("每个 head 拿到的是完整的 token（allowed 6e-06），" * 8)
     assert max(map(columns, lines)) <= 96
     assert not any(line.strip()[0] in "，。）" for line in lines)
-    assert "".join(lines).replace(" ", "") == (
-        "每个head拿到的是完整的token（allowed6e-06），" * 8
-    )
+    assert "".join(lines).replace(" ", "") == ("每个head拿到的是完整的token（allowed6e-06），" * 8)

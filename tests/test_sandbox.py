@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SECRET
 
 from grader.errors import LateError
+from grader.intake import MAX_BYTES
 from grader.model import Input, Limits, Probe, Status
 from grader.sandbox import launch
 from grader.sandbox.forge import open_forge
 from grader.sandbox.line import Output
 from grader.sandbox.session import Session
+from grader.worker.protocol import Blob
 
 pytestmark = pytest.mark.skipif(not launch.can_fork(), reason="needs fork and /proc")
 
@@ -76,7 +77,7 @@ def run_bad(session, name="Bad"):
 @pytest.mark.parametrize("name", ["Bad", "BadConstructor"])
 @pytest.mark.parametrize(
     "body",
-    ["while True: pass", "time.sleep(99)", "os.kill(os.getpid(), signal.SIGSTOP)", "sum(range(10**12))"],
+    ["while True: pass", "time.sleep(99)", "os.kill(os.getpid(), signal.SIGSTOP)", "10**10**8"],
 )
 def test_hang_costs_its_probe(open_session, body, name):
     seen = run_bad(open_session(hostile(body), probe_seconds=0.3), name)
@@ -122,17 +123,32 @@ def test_forged_reply_is_unreadable(open_session, body):
     assert run_bad(open_session(hostile(body))).status is Status.UNREADABLE
 
 
-@pytest.mark.xfail(strict=True, reason="a reply without the calls asked for counts as one")
 def test_reply_without_calls_is_unreadable(open_session):
     body = """send(frame(b'{"status": "ok", "tensors": []}')); os._exit(0)"""
     assert open_session(hostile(body)).run(call("Bad")).status is Status.UNREADABLE
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="int(inf) is not caught in wire")
 def test_reply_with_infinite_size_is_unreadable(open_session):
     header = '{"status": "ok", "parameters": [["w", [1e999], "L", true]], "tensors": []}'
     session = open_session(hostile(f"send(frame(b'{header}'))"))
     assert session.run(call("Bad")).status is Status.UNREADABLE
+
+
+FORGER = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+
+    def forward(self, x, mask=None):
+        send(frame(b'{"status": "ok", "tensors": []}'))
+        os._exit(0)
+"""
+
+
+def test_forged_replies_are_charged(grade_source):
+    report = grade_source(hostile("pass") + FORGER, "self-attention")
+    assert not report.has_errors
+    assert report.score < 20
 
 
 def test_byte_at_a_time_is_too_late(open_session):
@@ -267,7 +283,6 @@ def test_bad_import_ends_load(open_session, source, status, code):
         ("import flash_attn", "ModuleNotFoundError", 1),
         ("x = 1\nx = input()", "EOFError", 2),
         ("(" * 10_000, "SyntaxError", 1),
-        ("x = 1" + "+1" * 100_000, "RecursionError", None),
     ],
 )
 def test_bad_source_is_told(open_session, source, kind, line):
@@ -276,11 +291,26 @@ def test_bad_source_is_told(open_session, source, kind, line):
     assert (loaded.fault.phase, loaded.fault.type, loaded.fault.line) == ("load", kind, line)
 
 
+def test_deep_source_costs_its_load(open_session):
+    # Python 3.10 crashes on it, later ones raise.
+    loaded = open_session("x = 1" + "+1" * 100_000).load()
+    assert loaded.status in (Status.RAISED, Status.DIED)
+
+
 def test_load_describes_classes(open_session):
     loaded = open_session(hostile("pass")).load()
     assert [cls.name for cls in loaded.classes] == ["Good", "Bad", "BadConstructor"]
     assert all(cls.is_module for cls in loaded.classes)
     assert [argument.name for argument in loaded.classes[0].forward] == ["x"]
+
+
+def test_largest_plain_file_is_loaded(open_session):
+    assert open_session("#" * MAX_BYTES).load().status is Status.OK
+
+
+@pytest.mark.parametrize("character", ["é", "\x01"], ids=["latin-1", "control"])
+def test_largest_odd_file_is_loaded(open_session, character):
+    assert open_session("#" + character * (MAX_BYTES - 1)).load().status is Status.OK
 
 
 def test_main_block_is_not_run(open_session):
@@ -306,12 +336,12 @@ print(sys.argv)
 
 
 def test_environment_holds_nothing_of_ours(open_session):
-    assert os.environ["MHA_GRADE_TEST_TOKEN"] == SECRET
+    secret = os.environ["MHA_GRADE_TEST_TOKEN"]
     session = open_session(PEEK)
     assert session.load().status is Status.OK
     session.close()
     printed = session.printed.text
-    assert SECRET not in printed
+    assert secret not in printed
     assert "MHA_GRADE_TEST_TOKEN" not in printed
     names = {line.partition(" ")[0] for line in printed.splitlines() if line[0].isupper()}
     assert set(launch.ENVIRONMENT) <= names
@@ -383,7 +413,6 @@ def test_spawned_worker_gives_the_same(forge, submit):
     assert dict(spawner.environment) == dict(forge.environment)
 
 
-@pytest.mark.xfail(strict=True, reason="launch_worker leaves out cwd='/'")
 def test_spawned_worker_starts_elsewhere(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     process = launch.launch_worker()
@@ -442,23 +471,26 @@ def wait_for(condition, seconds=3.0):
 def test_close_leaves_no_process(own_forge, submit):
     before = running([os.getpid()])
     zygote = own_forge.launched.process.pid
-    session = Session(own_forge, submit(hostile("os.fork(); time.sleep(99)")), Limits())
-    session.limits = Limits(probe_seconds=0.3)
+    source = hostile("print(os.getpid(), os.fork(), flush=True); time.sleep(99)")
+    session = Session(own_forge, submit(source), Limits(probe_seconds=0.3))
     assert session.run(call("Bad")).status is Status.TIMED_OUT
     assert session.run(call("Good")).status is Status.OK
     assert len(running([zygote])) == 1
     session.close()
     assert running([zygote]) == set()
+    printed = {int(word) for word in session.printed.text.split()} - {0}
+    assert len(printed) == 2
+    assert not any(is_running(process) for process in printed)
     own_forge.close()
     assert not is_running(zygote)
     assert running([os.getpid()]) <= before
 
 
-@pytest.mark.xfail(strict=True, reason="Zygote.close ends the zygote and not its workers")
 def test_close_ends_busy_workers(own_forge):
     worker = own_forge.make(Output(0))
     with pytest.raises(LateError):
-        worker.line.ask({"op": "load", "source": "while True: pass", "name": "a.py"}, [], 0.3)
+        source = Blob("uint8", (16,), b"while True: pass")
+        worker.line.ask({"op": "load", "name": "a.py"}, [source], 0.3)
     own_forge.close()
     worker.line.close()
     try:

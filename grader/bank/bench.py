@@ -25,7 +25,6 @@ from grader.model import (
     Message,
     Observation,
     Probe,
-    Returned,
     Status,
 )
 
@@ -54,7 +53,6 @@ class Answer(NamedTuple):
 
     output: Array | None
     weights: Array | None
-    returned: Returned
 
 
 @dataclass
@@ -138,8 +136,10 @@ class Bench:
 
     def answer(self, observation: Observation, call: int = 0) -> Answer:
         """Output first, weights second, of one call of an observation that is `OK`."""
-        returned = observation.returned[call]
-        return Answer(returned.tensors.get(0), returned.tensors.get(1), returned)
+        # Of whatever dtype: a bool, say, has no differences.
+        tensors = observation.returned[call].tensors
+        first, second = (t if t is None else t.astype(float) for t in map(tensors.get, (0, 1)))
+        return Answer(first, second)
 
     def expect(self, case: Case, problem: Problem) -> Activations:
         """The definition's values, given the mistakes that other areas are charged with."""

@@ -6,21 +6,19 @@ import functools
 import hashlib
 import inspect
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
-
-import yaml
+from typing import Any
 
 from grader.bank.checks import CHECKS
-from grader.errors import BankError, UsageError
+from grader.bank.masks import KINDS, Sizes
+from grader.bank.schema import Reader, read_yaml
+from grader.errors import UsageError
 from grader.files import PACKAGE, stem_of
 from grader.model import Case, Contract, Exercise, Limits
 
 BANK = PACKAGE / "bank"
-TOP_KEYS = ("contract", "areas", "cases", "limits")
-CASE_KEYS = ("id", "area", "check", "points", "catches", "args", "after")
 AREAS = (
     "divisibility",
     "shapes",
@@ -36,6 +34,8 @@ AREAS = (
     "dropout",
     "state",
 )
+TOP_KEYS = ("contract", "areas", "cases", "limits")
+CASE_KEYS = ("id", "area", "check", "points", "catches", "args", "after")
 # The checks' own parameters before the ones a case may set.
 GIVEN = ("bench", "case")
 
@@ -49,89 +49,92 @@ def exercise_ids(folder: Path = BANK) -> tuple[str, ...]:
 def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
     """One exercise, checked in full; UsageError for an unknown id, BankError for bad data."""
     path = folder / f"{stem_of(exercise)}.yaml"
-    if not path.is_file():
+    if exercise not in exercise_ids(folder):
         raise UsageError("exercise.unknown", wanted=exercise, known=", ".join(exercise_ids(folder)))
     raw = path.read_bytes()
-    # libyaml's loader is ten times faster and not on every platform.
-    try:
-        data = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise BankError(
-            "bank.not-yaml", file=path.name, detail=" ".join(str(error).split())
-        ) from None
-    _only(path, "", data, TOP_KEYS)
-    cases = tuple(_read_case(path, row) for row in data["cases"])
+    reader = Reader(path)
+    data = reader.mapping(read_yaml(path, raw), "file", TOP_KEYS, TOP_KEYS[:3])
+    areas = reader.mapping(data["areas"], "areas", AREAS)
     found = Exercise(
         id=exercise,
-        contract=_read_contract(path, data["contract"]),
-        areas={area: float(points) for area, points in data["areas"].items()},
-        cases=cases,
-        limits=_read_limits(path, data.get("limits", {})),
+        contract=_read_contract(reader, data["contract"]),
+        areas={area: reader.number(points, f"areas: {area}") for area, points in areas.items()},
+        cases=tuple(_read_case(reader, row) for row in reader.items(data["cases"], "cases")),
+        limits=_read_limits(reader, data.get("limits", {})),
         version=hashlib.sha256(raw).hexdigest()[:12],
     )
-    _check_whole(path, found)
+    _check_whole(reader, found)
     return found
 
 
-def _read_contract(path: Path, data: Mapping[str, Any]) -> Contract:
-    _only(path, "contract", data, ("inputs", "mask", "causal"))
-    return Contract(tuple(data["inputs"]), data["mask"], data["causal"])
+def _read_contract(reader: Reader, data: Any) -> Contract:
+    keys = [field.name for field in fields(Contract)]
+    found = reader.mapping(data, "contract", keys, keys)
+    return Contract(
+        tuple(reader.items(found["inputs"], "contract: inputs")),
+        reader.choice(found["mask"], "contract: mask", ("attention", "padding")),
+        bool(found["causal"]),
+    )
 
 
-def _read_limits(path: Path, data: Mapping[str, Any]) -> Limits:
-    _only(path, "limits", data, [field.name for field in fields(Limits)])
-    return Limits(**data)
+def _read_limits(reader: Reader, data: Any) -> Limits:
+    keys = [field.name for field in fields(Limits)]
+    found = reader.mapping(data, "limits", keys)
+    numbers = {key: reader.number(value, f"limits: {key}") for key, value in found.items()}
+    whole = {key: int(numbers[key]) for key in ("memory_mib", "output_kib") if key in numbers}
+    return Limits(**numbers | whole)  # type: ignore[arg-type]
 
 
-def _read_case(path: Path, row: Mapping[str, Any]) -> Case:
-    name = str(row.get("id", "?"))
-    _only(path, name, row, CASE_KEYS)
-    for key in ("id", "area", "check", "points", "catches"):
-        if key not in row:
-            _refuse(path, name, key, CASE_KEYS, "bank.missing-key")
+def _read_case(reader: Reader, row: Any) -> Case:
+    name = str(row.get("id", "?")) if isinstance(row, dict) else "cases"
+    row = reader.mapping(row, name, CASE_KEYS, CASE_KEYS[:5])
     if row["check"] not in CHECKS:
-        _refuse(path, name, row["check"], CHECKS, "bank.unknown-check")
-    allowed = [p for p in inspect.signature(CHECKS[row["check"]]).parameters if p not in GIVEN]
-    _only(path, name, row.get("args", {}), allowed)
+        reader.refuse("bank.unknown-check", name, row["check"], CHECKS)
     return Case(
         id=name,
         area=row["area"],
         check=row["check"],
-        points=float(row["points"]),
-        catches=row["catches"],
-        args=row.get("args", {}),
-        after=tuple(row.get("after", ())),
+        points=reader.number(row["points"], f"{name}: points"),
+        catches=str(row["catches"]),
+        args=_read_arguments(reader, name, row["check"], row.get("args", {})),
+        after=tuple(reader.items(row.get("after", []), f"{name}: after")),
     )
 
 
-def _check_whole(path: Path, exercise: Exercise) -> None:
+def _read_arguments(reader: Reader, name: str, check: str, data: Any) -> Mapping[str, Any]:
+    parameters = inspect.signature(CHECKS[check]).parameters
+    allowed = [key for key in parameters if key not in GIVEN]
+    required = [key for key in allowed if parameters[key].default is inspect.Parameter.empty]
+    args = reader.mapping(data, name, allowed, required)
+    if "sizes" in args:
+        keys = [field.name for field in fields(Sizes)]
+        for key, size in reader.mapping(args["sizes"], f"{name}: sizes", keys).items():
+            reader.number(size, f"{name}: sizes: {key}")
+    if "mask" in args:
+        keys = ["kind", "form"]
+        mask = reader.mapping(args["mask"], f"{name}: mask", keys, keys)
+        reader.choice(mask["kind"], f"{name}: mask: kind", KINDS)
+        for axis in str(mask["form"]).split():
+            reader.choice(axis, f"{name}: mask: form", "bhqk1")
+    return args
+
+
+def _check_whole(reader: Reader, exercise: Exercise) -> None:
     seen: set[str] = set()
-    for case in exercise.cases:
-        if case.id in seen:
-            _refuse(path, case.id, case.id, (), "bank.duplicate-case")
-        if case.area not in exercise.areas:
-            _refuse(path, case.id, case.area, exercise.areas, "bank.unknown-area")
-        for earlier in case.after:
-            if earlier not in seen:
-                _refuse(path, case.id, earlier, seen, "bank.unknown-prerequisite")
-        seen.add(case.id)
-    _only(path, "areas", exercise.areas, AREAS)
     sums: Counter[str] = Counter()
     for case in exercise.cases:
+        if case.id in seen:
+            reader.refuse("bank.duplicate-case", case.id, case.id)
+        if case.area not in exercise.areas:
+            reader.refuse("bank.unknown-area", case.id, case.area, exercise.areas)
+        for earlier in case.after:
+            if earlier not in seen:
+                reader.refuse("bank.unknown-prerequisite", case.id, earlier, seen)
+        seen.add(case.id)
         sums[case.area] += case.points  # type: ignore[assignment]
     for area, points in exercise.areas.items():
         if abs(sums[area] - points) > 1e-9:
-            _refuse(path, area, f"{sums[area]:g} != {points:g}", (), "bank.points")
-    if abs(sum(exercise.areas.values()) - 100) > 1e-9:
-        _refuse(path, "areas", f"{sum(exercise.areas.values()):g} != 100", (), "bank.points")
-
-
-def _only(path: Path, where: str, data: Iterable[str], allowed: Iterable[str]) -> None:
-    known = list(allowed)
-    for key in data:
-        if key not in known:
-            _refuse(path, where, key, known, "bank.unknown-key")
-
-
-def _refuse(path: Path, where: str, key: str, allowed: Iterable[str], text: str) -> NoReturn:
-    raise BankError(text, file=path.name, where=where, name=key, allowed=", ".join(allowed))
+            reader.refuse("bank.points", area, f"{sums[area]:g} != {points:g}")
+    total = sum(exercise.areas.values())
+    if abs(total - 100) > 1e-9:
+        reader.refuse("bank.points", "areas", f"{total:g} != 100")

@@ -27,11 +27,18 @@ OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
 LINEARS = ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
 # A fused parameter says nothing of its order, but one order is by far the commonest.
 FUSED = 3
+MAX_PARAMETERS = 400
+# Every three of n square matrices could be q, k and v.
+MAX_ALIKE = 8
 
 
 def propose(parameters: Sequence[Parameter], d_model: int, num_heads: int) -> list[Layout]:
     """Layouts that fit these parameters of a module built for d_model and num_heads."""
-    finder = Finder([*parameters, *_stacks(parameters, num_heads)], d_model, num_heads)
+    known = [*parameters, *_stacks(parameters, num_heads)]
+    if len(known) > MAX_PARAMETERS:
+        # Every four of them would be a proposal; those whose names say something come first.
+        known = sorted(known, key=lambda parameter: not role_of(parameter.name))[:MAX_PARAMETERS]
+    finder = Finder(known, d_model, num_heads)
     found = [*finder.fused(), *finder.key_value_fused(), *finder.separate()]
     return sorted(found, key=lambda layout: layout.cost)
 
@@ -78,6 +85,8 @@ class Finder:
         found = list(self._inner(1))
         for pattern in dict.fromkeys(place.pattern for place, _ in found):
             fits = [(place, cost) for place, cost in found if place.pattern == pattern]
+            if len(fits) > MAX_ALIKE:
+                fits = sorted(fits, key=lambda fit: not role_of(fit[0].weight))[:MAX_ALIKE]
             for trio in itertools.permutations(range(len(fits)), 3):
                 roles = [(role, *fits[at]) for role, at in zip("qkv", trio)]
                 cost = sum(c + cost_of(role, place.weight) for role, place, c in roles)

@@ -64,7 +64,13 @@ def launch_worker() -> subprocess.Popen[bytes]:
     """Start one worker without a zygote: frames on its standard input and output."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        command("spawn"), env=environment(), stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0
+        command("spawn"),
+        env=environment(),
+        cwd="/",
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        bufsize=0,
     )
 
 

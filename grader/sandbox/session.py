@@ -26,6 +26,7 @@ from grader.model import (
 from grader.sandbox import wire
 from grader.sandbox.forge import Forge, Worker, end_quietly
 from grader.sandbox.line import Output
+from grader.worker.protocol import Blob
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,10 @@ class Session:
             reply, _ = worker.line.ask({"op": "seal", "limits": limits}, [], 10.0)
             self.layers = tuple(str(layer) for layer in reply.get("layers", ()))
             name = self.submission.path.replace("\\", "/").rpartition("/")[2] or "submission.py"
-            request = {"op": "load", "source": self.submission.source, "name": name}
-            reply, _ = worker.line.ask(request, [], self._seconds(self.limits.load_seconds))
+            source = self.submission.source.encode()
+            blob = Blob("uint8", (len(source),), source)
+            seconds = self._seconds(self.limits.load_seconds)
+            reply, _ = worker.line.ask({"op": "load", "name": name}, [blob], seconds)
             if reply.get("status") == "ok":
                 return Loaded(Status.OK, wire.read_classes(reply))
             return self._not_loaded(wire.read_observation(reply, []))
@@ -93,6 +96,7 @@ class Session:
             seconds = self._seconds(self.limits.probe_seconds)
             reply = self._worker.line.ask(header, blobs, seconds)
             found = wire.read_observation(*reply)
+            wire.check_complete(probe, found)
         except (LateError, ClosedError, ProtocolError) as error:
             found = self._lost(error, self.limits.probe_seconds)
         return dataclasses.replace(found, seconds=time.monotonic() - began)

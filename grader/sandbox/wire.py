@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,11 @@ from grader.model import (
 from grader.worker.protocol import Blob
 
 MAX_TEXT = 2000
+MAX_NAME = 200
+MAX_PARAMETERS = 1000
+MAX_PARAMETER_SIZE = 1 << 22
+# What reading a reply of the wrong form can raise.
+CLAIMS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
 NUMPY = {"float64": "<f8", "float32": "<f4", "float16": "<f2", "bool": "?"}
 NUMPY |= {"int64": "<i8", "int32": "<i4", "int16": "<i2", "int8": "<i1", "uint8": "<u1"}
 
@@ -86,22 +92,37 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
             status=Status(header["status"]),
             fault=read_fault(header),
             returned=tuple(_read_returned(r, arrays, dtypes) for r in header.get("returned", [])),
-            parameters=tuple(_read_parameter(p) for p in header.get("parameters", [])),
+            parameters=_read_parameters(header.get("parameters", [])),
             input_gradients=_pick(header.get("input_gradients", []), arrays),
-            parameter_gradients={str(n): _pick([g], arrays)[0] for n, g in gradients.items()},
+            parameter_gradients={
+                clean(name, MAX_NAME): _pick([at], arrays)[0] for name, at in gradients.items()
+            },
             ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
             stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
         )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except CLAIMS as error:
         raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None
+
+
+def check_complete(probe: Probe, found: Observation) -> None:
+    """Refuse a reply that says all is well and leaves out what the probe asked for."""
+    if found.status is not Status.OK:
+        return
+    complete = len(found.returned) == len(probe.calls)
+    if probe.cotangent is not None and probe.calls:
+        complete &= len(found.input_gradients) == len(probe.calls[-1])
+    if probe.return_inputs:
+        complete &= all(len(r.after) == len(c) for r, c in zip(found.returned, probe.calls))
+    if not complete:
+        raise ProtocolError("worker.unreadable", detail="incomplete")
 
 
 def read_classes(header: dict[str, Any]) -> tuple[CandidateClass, ...]:
     """The reply to a load; raises ProtocolError like `read_observation`."""
     try:
         return tuple(_read_class(found) for found in header["classes"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except CLAIMS as error:
         raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None
 
 
@@ -128,7 +149,7 @@ def _read_class(found: dict[str, Any]) -> CandidateClass:
         has_forward=bool(found["has_forward"]),
         constructor=_read_arguments(found["constructor"]),
         forward=_read_arguments(found["forward"]),
-        used_by=tuple(str(name) for name in found["used_by"]),
+        used_by=tuple(clean(name, 80) for name in found["used_by"]),
     )
 
 
@@ -136,9 +157,19 @@ def _read_arguments(found: list[list[Any]]) -> tuple[Argument, ...]:
     return tuple(Argument(clean(name, 80), str(kind), bool(need)) for name, kind, need in found)
 
 
+def _read_parameters(found: list[list[Any]]) -> tuple[Parameter, ...]:
+    if len(found) > MAX_PARAMETERS:
+        raise ValueError("too many parameters")
+    return tuple(_read_parameter(one) for one in found)
+
+
 def _read_parameter(found: list[Any]) -> Parameter:
     name, shape, owner, registered = found
-    return Parameter(str(name), tuple(int(s) for s in shape), clean(owner, 80), bool(registered))
+    sizes = tuple(_index(size) for size in shape)
+    # The grader draws values of this shape: a claim of terabytes must end here.
+    if math.prod(max(size, 1) for size in sizes) > MAX_PARAMETER_SIZE:
+        raise ValueError("a parameter is too large")
+    return Parameter(clean(name, MAX_NAME), sizes, clean(owner, 80), bool(registered))
 
 
 def _read_returned(found: dict[str, Any], arrays: list[Array], dtypes: list[str]) -> Returned:

@@ -29,7 +29,7 @@ def answer_request(
     if request["op"] == "seal":
         return {"layers": seal.close(request["limits"])}, []
     if request["op"] == "load":
-        return state.load(request["source"], request["name"]), []
+        return state.load(blobs[0].data.decode(), request["name"]), []
     return state.probe(request, blobs)
 
 

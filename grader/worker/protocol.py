@@ -10,6 +10,7 @@ standard library, and what the worker's end sends is a claim until it has passed
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ def pack(request: int, header: dict[str, Any], blobs: Sequence[Blob] = ()) -> by
 
 def read_prefix(data: bytes) -> Prefix:
     """Check the fixed part; raises FrameError before anything it announces is read."""
+    if len(data) != PREFIX_SIZE:
+        raise FrameError(f"{len(data)} bytes where a prefix has {PREFIX_SIZE}")
     magic, version, request, header_size, payload_size = PREFIX.unpack(data)
     if magic != MAGIC:
         raise FrameError("wrong magic")
@@ -82,7 +85,12 @@ def read_prefix(data: bytes) -> Prefix:
 def unpack(header: bytes, payload: bytes) -> tuple[dict[str, Any], list[Blob]]:
     """Header and tensors of a frame; raises FrameError for anything that does not fit."""
     try:
-        head = json.loads(header, parse_constant=_refuse, object_pairs_hook=_without_duplicates)
+        head = json.loads(
+            header,
+            parse_constant=_refuse,
+            parse_float=_finite,
+            object_pairs_hook=_without_duplicates,
+        )
     except (ValueError, RecursionError) as error:
         raise FrameError(f"unreadable header: {type(error).__name__}") from None
     if not isinstance(head, dict):
@@ -126,6 +134,13 @@ def _count(shape: tuple[int, ...]) -> int:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(digits)
+    return value
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -33,13 +33,21 @@ def serve(mode: str, arguments: list[str]) -> None:
         _answer(control, 0, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(1)
     _answer(control, 0, environment())
+    running: set[int] = set()
     while True:
         data, descriptors = _receive(control)
         if not data:
+            for pid in running:
+                _end(pid)
             os._exit(0)
         prefix = protocol.read_prefix(data[: protocol.PREFIX_SIZE])
         request, _ = protocol.unpack(data[protocol.PREFIX_SIZE :], b"")
-        reply = _fork(control, descriptors) if request["op"] == "fork" else _end(request["pid"])
+        if request["op"] == "fork":
+            reply = _fork(control, descriptors)
+            running.add(reply["pid"])
+        else:
+            running.discard(request["pid"])
+            reply = _end(request["pid"])
         _answer(control, prefix.request, reply)
 
 

@@ -85,6 +85,12 @@ def _follow(
     """
     steps = combine(bench.charged_elsewhere(case))
     rng = bench.rng(case)
+    theta = bench.layout.write(problem.weights, problem.sizes.num_heads) if bench.layout else {}
+    values = dict(zip(bench.contract.inputs, problem.inputs)) | theta
+    for name in got:
+        array = got[name]
+        if name in values and (array is None or array.shape != values[name].shape):
+            return failed("gradient.missing", name=name)
     for _ in range(DIRECTIONS):
         ahead, behind, slope = _move(bench, problem, got, rng)
         ends = [(p.expect(steps).output * cotangent).sum() for p in (ahead, behind)]
