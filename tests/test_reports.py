@@ -1,4 +1,4 @@
-"""Every format against its snapshot of the same sample; `UPDATE_SNAPSHOTS=1 pytest` rewrites them."""
+"""Every format against its snapshot of one sample; `UPDATE_SNAPSHOTS=1 pytest` rewrites them."""
 
 import json
 import os

@@ -488,8 +488,8 @@ def test_close_leaves_no_process(own_forge, submit):
 
 def test_close_ends_busy_workers(own_forge):
     worker = own_forge.make(Output(0))
+    source = Blob("uint8", (16,), b"while True: pass")
     with pytest.raises(LateError):
-        source = Blob("uint8", (16,), b"while True: pass")
         worker.line.ask({"op": "load", "name": "a.py"}, [source], 0.3)
     own_forge.close()
     worker.line.close()

@@ -1,0 +1,110 @@
+"""The flow from a file to a report: what a fault costs, and what it does not."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.grade import GROUP
+from grader.model import Outcome
+
+ROOT = Path(__file__).parent.parent
+RIGHT = (ROOT / "reference" / "self_attention.py").read_text(encoding="utf-8")
+FORWARD = "def forward("
+ENTRY = "self, x: torch.Tensor, mask: torch.Tensor | None = None"
+
+
+def broken_when(condition, action):
+    """The model answer, which does `action` at the start of forward when `condition` holds."""
+    lines = RIGHT.split("\n")
+    at = next(i for i, line in enumerate(lines) if '"""' in line and i > find_forward(lines))
+    lines.insert(at + 1, f"        if {condition}:\n            {action}")
+    return "\n".join(lines)
+
+
+def find_forward(lines):
+    return next(i for i, line in enumerate(lines) if FORWARD in line)
+
+
+def outcomes(report):
+    return {verdict.case: verdict.outcome for verdict in report.verdicts}
+
+
+@pytest.mark.parametrize(
+    ("action", "key"),
+    [
+        ("import os; os._exit(0)", "trouble.died"),
+        ("import os; os.kill(os.getpid(), 11)", "trouble.killed"),
+        ("raise SystemExit", "trouble.exited"),
+        ("raise KeyError('{at} {0}')", "trouble.raised"),
+    ],
+)
+def test_sudden_end_costs_only_its_case(grade_source, action, key):
+    report = grade_source(broken_when("x.shape[1] == 11", action))
+    lost = [v for v in report.verdicts if v.outcome is not Outcome.PASSED]
+    assert [v.case for v in lost] == ["other-sizes"]
+    assert lost[0].message.key == key
+
+
+@pytest.mark.slow
+def test_hang_costs_only_its_case(grade_source):
+    report = grade_source(broken_when("x.shape[1] == 11", "while True: pass"))
+    lost = [v for v in report.verdicts if v.outcome is not Outcome.PASSED]
+    assert [(v.case, v.message.key) for v in lost] == [("other-sizes", "trouble.timed-out")]
+    assert lost[0].message.fields["seconds"] == 4.0
+
+
+def test_unfilled_forward_is_told(grade_source):
+    source = broken_when("True", "raise NotImplementedError")
+    report = grade_source(source)
+    assert outcomes(report)["constructs"] is Outcome.PASSED
+    failed = next(v for v in report.verdicts if v.case == "shapes")
+    assert failed.message.key == "trouble.unfilled"
+
+
+UNKNOWN_LAYOUT = """
+import torch
+from torch import nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError("no")
+        self.tables = nn.Parameter(torch.randn(7, d_model, d_model))
+        self.heads = num_heads
+
+    def forward(self, x, mask=None):
+        q, k = x @ self.tables[0] @ self.tables[1], x @ self.tables[2] @ self.tables[3]
+        v = x @ self.tables[4] @ self.tables[5]
+        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in (q, k, v))
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return (weights @ v).transpose(1, 2).flatten(2) @ self.tables[6], weights
+"""
+
+
+def test_unknown_layout_is_told_and_the_rest_judged(grade_source):
+    report = grade_source(UNKNOWN_LAYOUT, "self-attention")
+    found = outcomes(report)
+    assert any(m.key == "convention.layout-unknown" for m in report.convention)
+    assert found["values"] is Outcome.SKIPPED
+    assert found["indivisible-10-by-4"] is Outcome.PASSED
+    assert found["shapes"] is Outcome.PASSED
+    assert found["registered"] is Outcome.PASSED
+    # This module ignores its mask, which shows without knowing any weights.
+    assert found["causal-future"] is Outcome.FAILED
+    assert not report.all_passed
+
+
+def test_every_group_is_smaller_than_the_bank(grade_source):
+    report = grade_source(RIGHT)
+    assert len(report.verdicts) > GROUP
+
+
+def test_printed_text_is_kept_once(grade_source):
+    report = grade_source(RIGHT + "\nprint('loaded \x1b[2J')\n", "self-attention")
+    assert report.printed.text == "loaded \\x1b[2J\n"
+
+
+def test_default_dtype_left_changed_does_no_harm(grade_source):
+    report = grade_source(RIGHT + "\ntorch.set_default_dtype(torch.float64)\n")
+    assert report.all_passed
