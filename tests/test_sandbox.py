@@ -320,8 +320,8 @@ def test_main_block_is_not_run(open_session):
 @pytest.mark.parametrize("name", ["grader", "grader.definition", "grader.bank", "conftest"])
 def test_grader_cannot_be_imported(open_session, name):
     loaded = open_session(f"import {name}").load()
+    assert loaded.status is Status.RAISED
     assert loaded.fault.type == "ModuleNotFoundError"
-    assert loaded.fault.text == f"No module named '{name.partition('.')[0]}'"
 
 
 PEEK = """
@@ -515,7 +515,6 @@ def test_runaway_grandchild_is_ended(open_session):
     assert not is_running(int(session.printed.text))
 
 
-@pytest.mark.xfail(strict=True, reason="nothing keeps a worker from its zygote yet")
 def test_candidate_cannot_end_zygote(own_forge, submit):
     session = Session(own_forge, submit(hostile("os.kill(os.getppid(), 9)")), Limits())
     try:

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from grader.errors import ClosedError, LateError, ProtocolError, WorkerError, ZygoteError
+from grader.errors import ClosedError, LateError, ProtocolError, ZygoteError
 from grader.sandbox.launch import Launched, can_fork, launch_worker, launch_zygote
 from grader.sandbox.line import Line, Output
 from grader.worker import protocol
 
 START_SECONDS = 120.0
-CONTROL_SECONDS = 20.0
+CONTROL_SECONDS = 5.0
 DATAGRAM = 64 << 10
 
 
@@ -49,6 +49,10 @@ class Forge(Protocol):
 
     def make(self, output: Output) -> Worker:
         """A fresh worker, its printed text going to `output`."""
+        ...
+
+    def restart(self) -> None:
+        """Begin afresh after what makes the workers was lost."""
         ...
 
     def close(self) -> None:
@@ -123,6 +127,14 @@ class Zygote:
             raise ZygoteError("zygote.gone") from None
         return self._receive(CONTROL_SECONDS)
 
+    def restart(self) -> None:
+        """A new zygote in place of one that was killed or stopped."""
+        self.launched.control.close()
+        self.launched.process.kill()
+        self.launched.process.wait()
+        self.launched = launch_zygote()
+        self._environment.clear()
+
     def close(self) -> None:
         """It ends when its socket closes; if not, it is killed."""
         self.launched.control.close()
@@ -138,6 +150,8 @@ class Zygote:
             data = self.launched.control.recv(DATAGRAM)
         except TimeoutError:
             raise ZygoteError("zygote.silent", seconds=seconds) from None
+        except OSError:
+            raise ZygoteError("zygote.gone") from None
         if not data:
             raise ZygoteError("zygote.gone")
         return protocol.unpack(data[protocol.PREFIX_SIZE :], b"")
@@ -191,13 +205,8 @@ class Spawner:
         self._environment.update(greeting)
         return worker
 
+    def restart(self) -> None:
+        """Nothing was lost: every worker is made anew."""
+
     def close(self) -> None:
         """Nothing stays behind between workers."""
-
-
-def end_quietly(worker: Worker) -> Ended | None:
-    """End a worker whose zygote may be gone too."""
-    try:
-        return worker.end()
-    except WorkerError:
-        return None

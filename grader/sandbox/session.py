@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from grader.clean import clean
-from grader.errors import ClosedError, LateError, ProtocolError, WorkerError
+from grader.errors import ClosedError, LateError, ProtocolError, WorkerError, ZygoteError
 from grader.model import (
     CandidateClass,
     Fault,
@@ -24,7 +24,7 @@ from grader.model import (
     Submission,
 )
 from grader.sandbox import wire
-from grader.sandbox.forge import Forge, Worker, end_quietly
+from grader.sandbox.forge import Ended, Forge, Worker
 from grader.sandbox.line import Output
 from grader.worker.protocol import Blob
 
@@ -51,6 +51,7 @@ class Session:
         self.layers: tuple[str, ...] = ()
         self._output = Output(limits.output_kib << 10)
         self._worker: Worker | None = None
+        self._began = False
         self._until = time.monotonic() + limits.total_seconds
 
     def load(self) -> Loaded:
@@ -59,7 +60,7 @@ class Session:
         try:
             # Later workers load the file again and print the same again.
             output = Output(0) if self._output.size else self._output
-            self._worker = worker = self.forge.make(output)
+            self._worker = worker = self._make(output)
             limits = dataclasses.asdict(self.limits)
             reply, _ = worker.line.ask({"op": "seal", "limits": limits}, [], 10.0)
             self.layers = tuple(str(layer) for layer in reply.get("layers", ()))
@@ -103,10 +104,7 @@ class Session:
 
     def renew(self) -> None:
         """End the present worker; the next probe gets a fresh one."""
-        if self._worker is not None:
-            ended = end_quietly(self._worker)
-            self._worker = None
-            self.cpu_seconds += ended.cpu_seconds if ended else 0.0
+        self._end()
 
     close = renew
 
@@ -126,14 +124,36 @@ class Session:
     def _seconds(self, wanted: float) -> float:
         return max(0.1, min(wanted, self._until - time.monotonic()))
 
+    def _make(self, output: Output) -> Worker:
+        try:
+            return self.forge.make(output)
+        except ZygoteError:
+            if not self._began:
+                raise
+            # It was there before this file ran: the file has brought it down.
+            self.forge.restart()
+            return self.forge.make(output)
+        finally:
+            self._began = True
+
+    def _end(self) -> Ended | None:
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return None
+        try:
+            ended = worker.end()
+        except ZygoteError:
+            self.forge.restart()
+            return None
+        self.cpu_seconds += ended.cpu_seconds
+        return ended
+
     def _not_loaded(self, seen: Observation) -> Loaded:
         self.renew()
         return Loaded(seen.status, (), seen.fault, seen.exit_code, seen.allowed_seconds)
 
     def _lost(self, error: WorkerError, allowed: float) -> Observation:
-        assert self._worker is not None
-        ended = end_quietly(self._worker)
-        self._worker = None
+        ended = self._end()
         if isinstance(error, LateError):
             return Observation(Status.TIMED_OUT, allowed_seconds=allowed)
         if isinstance(error, ProtocolError):

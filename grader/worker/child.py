@@ -12,6 +12,8 @@ from . import execute, protocol, seal
 def live(reader: int, writer: int) -> None:
     """Serve requests read from `reader`, replies to `writer`; the process ends here."""
     _detach(reader, writer)
+    # Installed beside torch, the grader's own package would be importable here.
+    sys.modules["grader"] = None  # type: ignore[assignment]
     state = execute.Submission()
     while True:
         prefix = protocol.read_prefix(_read(reader, protocol.PREFIX_SIZE))

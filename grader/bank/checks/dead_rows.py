@@ -46,6 +46,9 @@ def dead_row_gradients_are_finite(
     found = trouble(seen)
     if found is not None:
         return found
+    for name, gradient in zip(bench.contract.inputs, seen.input_gradients):
+        if gradient is None:
+            return failed("gradient.missing", name=name)
     gradients = {
         **dict(zip(bench.contract.inputs, seen.input_gradients)),
         **seen.parameter_gradients,

@@ -76,10 +76,13 @@ def _same(bench: Bench, problem: Problem, changed: Problem, queries: Array, what
     if found is not None:
         return found
     before, after = bench.answer(seen, 0).output, bench.answer(seen, 1).output
-    if before is None or after is None or before.shape[:2] != problem.inputs[0].shape[:2]:
+    shape = problem.inputs[0].shape
+    if before is None or after is None or before.shape != shape or after.shape != shape:
         return failed("mask.no-output")
-    kept = np.broadcast_to(queries, before.shape[:2])
-    moved = ~(np.abs(after - before) <= 1e-6 * np.abs(before[np.isfinite(before)]).max(initial=1.0))
+    kept = np.broadcast_to(queries, shape[:2])
+    scale = np.abs(before[np.isfinite(before)]).max(initial=1.0)
+    with np.errstate(all="ignore"):
+        moved = ~(np.abs(after - before) <= 1e-6 * scale)
     wrong = moved.any(axis=-1) & kept
     if not wrong.any():
         return PASSED
