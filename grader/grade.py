@@ -79,6 +79,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     except UnusableSubmission as error:
         return replace(blank, refusal=error.message)
     exercise = load_exercise(named or guess_exercise(cls, submission.source))
+    session.limits = exercise.limits
     plan = plan_call(cls)
     match = match_layout(exercise.contract, plan, session.run, request.seed)
     carried = [match.mistake] if match.mistake else []
@@ -100,18 +101,22 @@ def judge_all(exercise: Exercise, bench: Bench, session: Session) -> Iterable[Ve
     for number, case in enumerate(exercise.cases):
         if number and number % GROUP == 0:
             session.renew()
-        blocked = next((roots[earlier] for earlier in case.after if earlier in roots), None)
+        blocked = next((done[roots[e]] for e in case.after if e in roots), None)
         verdict = done[case.id] = judge(case, bench, blocked)
         # A failure with a known cause is followed through; any other stops what builds on it.
         if blocked or (verdict.outcome in (Outcome.FAILED, Outcome.ERROR) and not verdict.mistake):
-            roots[case.id] = blocked or case.id
+            roots[case.id] = blocked.case if blocked else case.id
         yield verdict
 
 
-def judge(case: Case, bench: Bench, blocked: str | None) -> Verdict:
-    """Run one case's check, unless a case it builds on has failed."""
+def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
+    """Run one case's check, unless a case it builds on has failed.
+
+    Where it failed through our own fault, so do the cases built on it.
+    """
     if blocked:
-        return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.after", {"case": blocked}))
+        outcome = Outcome.ERROR if blocked.outcome is Outcome.ERROR else Outcome.SKIPPED
+        return _verdict(case, outcome, 0.0, Message("skipped.after", {"case": blocked.case}))
     if bench.layout is None and case.check not in WEIGHTLESS:
         return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.layout-unknown"))
     try:

@@ -3,7 +3,7 @@
 No absolute tolerance is guessed. In float16 and bfloat16 the allowed error is four times the
 largest one found among right evaluations of the same problem with every intermediate rounded to
 the dtype (scale on the scores, on q, on both; softmax in one step or by hand): measured right
-implementations stay below 1.5 times that envelope. In float32 accumulation order matters more
+implementations stay below twice that envelope. In float32 accumulation order matters more
 than rounding of intermediates, so the factor is larger and a floor of 256 half-ulps applies; in
 float64 the floor admits a float32 constant (sqrt of a float32 tensor) in an otherwise exact file.
 """

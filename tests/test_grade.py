@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.bank.checks import CHECKS
 from grader.grade import GROUP
 from grader.model import Outcome
 
@@ -108,3 +109,39 @@ def test_printed_text_is_kept_once(grade_source):
 def test_default_dtype_left_changed_does_no_harm(grade_source):
     report = grade_source(RIGHT + "\ntorch.set_default_dtype(torch.float64)\n")
     assert report.all_passed
+
+
+def explain(path, grade_source):
+    source = (ROOT / "tests" / "submissions" / "wrong" / path).read_text(encoding="utf-8")
+    report = grade_source(source)
+    return report, {v.mistake for v in report.verdicts if v.mistake}
+
+
+@pytest.mark.parametrize(
+    ("path", "mistakes"),
+    [
+        ("softmax_over_heads.py", {"softmax-over-heads"}),
+        ("no_softmax.py", {"missing-softmax"}),
+        ("padding_or_causal.py", {"masks-joined-by-or"}),
+        ("scale_by_sqrt_num_heads.py", {"scale-by-sqrt-num-heads"}),
+        ("scale_after_softmax.py", {"scale-after-softmax"}),
+        ("mask_fill_tiny.py", {"mask-filled-with-zero"}),
+        ("double_softmax.py", set()),
+    ],
+)
+def test_only_the_mistake_made_is_named(grade_source, path, mistakes):
+    assert explain(path, grade_source)[1] == mistakes
+
+
+def test_error_of_ours_spreads_without_cost(grade_source, monkeypatch):
+    def fail(bench, case, **args):
+        raise RuntimeError("ours")
+
+    monkeypatch.setitem(CHECKS, "accepts_none_mask", fail)
+    monkeypatch.setitem(CHECKS, "is_on_in_training", fail)
+    report = grade_source(RIGHT)
+    lost = {v.case for v in report.verdicts if v.outcome is Outcome.ERROR}
+    assert lost == {"mask-none", "dropout-in-training", "dropout-on-weights", "dropout-scale"}
+    assert report.score == 100.0
+    assert report.has_errors
+    assert not report.all_passed

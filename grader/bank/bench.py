@@ -152,12 +152,11 @@ class Bench:
     def explain(self, problem: Problem, output: Array) -> Mistake | None:
         """The first known mistake, together with those carried, that gives this output.
 
-        Looked for only where the sizes are all different: with one head, say, dividing by the
-        root of the number of heads is not dividing at all.
+        Looked for only where the problem tells mistakes apart.
         """
         if self.carried and agrees(output, problem.expect(combine(self.carried)).output):
             return self.carried[-1]
-        if not problem.sizes.tell_apart():
+        if not problem.tells_apart():
             return None
         for mistake in known_for(self.contract):
             if are_compatible(self.carried, mistake):

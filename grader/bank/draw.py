@@ -50,6 +50,17 @@ class Problem:
         """How far a right answer may be from `truth`."""
         return self.allow(self.truth, CORRECT)
 
+    def tells_apart(self) -> bool:
+        """True where different mistakes give different outputs.
+
+        With one head, dividing by the root of the number of heads is not dividing at all; a mask
+        that shows everything, or one key to each query, is the same under many readings.
+        """
+        if self.mask is None or self.visible is None:
+            return self.sizes.all_differ()
+        several = bool((self.visible.sum(axis=-1) > 1).any())
+        return self.sizes.all_differ() and several and not self.mask.all()
+
     def expect(self, steps: Steps) -> Activations:
         """The definition's intermediates by these steps."""
         with np.errstate(all="ignore"):

@@ -20,8 +20,8 @@ class Sizes:
     d_model: int = 18
     num_heads: int = 3
 
-    def tell_apart(self) -> bool:
-        """True where no two sizes coincide and none is 1, so that no two mistakes coincide."""
+    def all_differ(self) -> bool:
+        """True where no two sizes coincide and none is 1."""
         sizes = (self.batch, self.q_len, self.num_heads, self.d_model // self.num_heads)
         return len(set(sizes)) == len(sizes) and 1 not in sizes
 
@@ -55,7 +55,7 @@ def _causal(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> A
 
 
 def _padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
-    """Real tokens first; lengths differ between samples and none is full or empty."""
+    """Real tokens first; none is full or empty, and lengths differ while there are enough."""
     length = shape[-1]
     ends = 1 + (rng.permutation(max(sizes.batch, length - 1)) % max(length - 1, 1))
     rows = np.arange(length) < ends[: sizes.batch, None]

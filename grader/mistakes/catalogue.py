@@ -33,9 +33,11 @@ class Mistake:
         return not set(self.steps) <= {"hide", "after_softmax", "visible"}
 
 
-MASKS = ("causal-mask", "padding-mask", "combined-masks", "cross-attention")
-CAUSAL = ("causal-mask", "combined-masks")
-PADDING = ("padding-mask", "combined-masks")
+# Under a wrong mask it cannot be told what a row that sees nothing would do.
+DEAD = "all-masked-rows"
+MASKS = ("causal-mask", "padding-mask", "combined-masks", "cross-attention", DEAD)
+CAUSAL = ("causal-mask", "combined-masks", DEAD)
+PADDING = ("padding-mask", "combined-masks", DEAD)
 SCALING = ("scaling",)
 SHAPES = ("shapes", "scaling")
 
@@ -69,7 +71,12 @@ CATALOGUE: dict[str, Mistake] = {
         Mistake("causal-one-ahead", CAUSAL, {"visible": variants.one_ahead}, True),
         Mistake("causal-mask-missing", CAUSAL, {"visible": variants.not_causal}, True),
         Mistake("padding-mask-ignored", PADDING, {"visible": variants.only_causal}, True),
-        Mistake("masks-joined-by-or", ("combined-masks",), {"visible": variants.either}, True),
+        Mistake(
+            "masks-joined-by-or",
+            ("combined-masks", "padding-mask", DEAD),
+            {"visible": variants.either},
+            True,
+        ),
         Mistake("mask-ignored", MASKS, {"visible": variants.ignored}),
         Mistake("mask-transposed", MASKS, {"visible": variants.transposed}),
         Mistake("mask-of-first-sample", MASKS, {"visible": variants.first_sample}),
@@ -80,7 +87,6 @@ CATALOGUE: dict[str, Mistake] = {
         ),
         Mistake("mask-filled-with-zero", MASKS, {"hide": variants.fill_with(0.0)}),
         Mistake("mask-filled-with-minus-one", MASKS, {"hide": variants.fill_with(-1.0)}),
-        Mistake("mask-filled-with-tiny", MASKS, {"hide": variants.fill_with(1e-9)}),
         Mistake("mask-filled-with-minus-ten", MASKS, {"hide": variants.fill_with(-10.0)}),
     )
 }
@@ -100,6 +106,11 @@ def combine(mistakes: Sequence[Mistake]) -> Steps:
 
 
 def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
-    """True when `further` replaces no step that one of `mistakes` has replaced."""
+    """True when `further` replaces no step that one of `mistakes` has replaced.
+
+    What a wrong softmax makes of a mask looks like many things, so no mask mistake is added to it.
+    """
     taken = {name for mistake in mistakes for name in mistake.steps}
+    if "softmax" in taken and not further.is_structural:
+        return False
     return not taken & set(further.steps)

@@ -51,7 +51,7 @@ class Isolation:
 
 @dataclass(frozen=True)
 class Printed:
-    """What the candidate's code wrote: the first part kept, the whole counted in bytes."""
+    """What the candidate's code wrote in its first worker: the first part, and the bytes in all."""
 
     text: str
     size: int

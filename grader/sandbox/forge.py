@@ -96,6 +96,8 @@ class Zygote:
         """The versions it greeted with; waits for torch to be imported."""
         if not self._environment:
             greeting, _ = self._receive(START_SECONDS)
+            if "No module named 'torch'" in greeting.get("failed", ""):
+                raise ZygoteError("zygote.no-torch")
             if "failed" in greeting:
                 raise ZygoteError("zygote.failed", detail=greeting["failed"])
             self._environment.update(greeting)

@@ -1,7 +1,7 @@
 """Started by path, `python -I .../worker/__main__.py fork 5`, never imported by the grader.
 
-Makes this folder a package of its own name, so that neither the grader's package nor anything
-beside it is on the import path of the process that will run a candidate's code.
+Makes this folder a package of its own name, so that the process that will run a candidate's code
+never imports the grader's package or anything beside it.
 """
 
 import gc

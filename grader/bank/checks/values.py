@@ -98,8 +98,9 @@ def compare(
     if charged:
         steps = combine(charged)
         meant = problem.expect(steps)
-        followed = differences(answer, meant, problem.allow(meant, steps), problem)
-        if followed is None:
+        allowed = problem.allow(meant, steps).output
+        # Which weights go with a wrong output is a matter of taste; the output is not.
+        if difference("output", answer.output, meant.output, allowed, problem) is None:
             return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
     mistake = bench.explain(problem, answer.output)
     return Finding(0.0, message, mistake.id if mistake else None)
