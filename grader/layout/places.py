@@ -20,7 +20,6 @@ from grader.definition import Weights
 from grader.model import Array
 
 BIASES = {"Wq": "bq", "Wk": "bk", "Wv": "bv", "Wo": "bo"}
-INNER = ("f", "h", "d")
 EACH_HEAD = "*"
 
 
@@ -99,13 +98,15 @@ def indices(canonical: str, pattern: str, place: Place, num_heads: int, d_model:
     grid = np.arange(int(np.prod([sizes[axis] for axis in axes]))).reshape(
         [sizes[axis] for axis in axes]
     )
-    outer = ["m"] if canonical == "Wo" or canonical == "bo" else []
-    inner = [axis for axis in INNER if axis in axes]
+    outer = ["m"] if canonical in ("Wo", "bo") else []
+    fused = [axis for axis in axes if axis == "f"]
+    inner = [axis for axis in ("h", "d") if axis in axes]
     tail = [axis for axis in axes if axis == "m" and not outer]
-    spare = [axis for axis in axes if axis == "1"]
-    order = [axes.index(axis) for axis in (*spare, *outer, *inner, *tail)]
-    moved = grid.transpose(order).reshape([sizes[a] for a in (*outer, *inner, *tail)])
-    if "f" in inner:
+    spare = [at for at, axis in enumerate(axes) if axis == "1"]
+    kept = (*fused, *outer, *inner, *tail)
+    moved = grid.transpose([*spare, *(axes.index(axis) for axis in kept)])
+    moved = moved.reshape([sizes[axis] for axis in kept])
+    if fused:
         moved = moved[place.slot]
     if canonical == "Wo":
         return moved.reshape(d_model, -1)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grader.layout.places import EACH_HEAD, Layout, Place, groups_of, shape_of
-from grader.layout.roles import UNNAMED, cost_of, role_of
+from grader.layout.roles import UNNAMED, bias_of, cost_of, role_of
 from grader.model import Parameter
 
 # Output rows first, as in nn.Linear; then x @ W; then the axes apart, as einsum likes them.
@@ -24,6 +24,9 @@ APART = {
 }
 OUTPUTS_LINEAR = ("m (h d)", "m (d h)")
 OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
+# One stack of square matrices, the output projection among them.
+STACKED = 4
+TURNS = (("f (h d) m", "f m (h d)"), ("f m (h d)", "f (h d) m"))
 LINEARS = ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
 # A fused parameter says nothing of its order, but one order is by far the commonest.
 FUSED = 3
@@ -36,10 +39,9 @@ def propose(parameters: Sequence[Parameter], d_model: int, num_heads: int) -> li
     """Layouts that fit these parameters of a module built for d_model and num_heads."""
     known = [*parameters, *_stacks(parameters, num_heads)]
     if len(known) > MAX_PARAMETERS:
-        # Every four of them would be a proposal; those whose names say something come first.
         known = sorted(known, key=lambda parameter: not role_of(parameter.name))[:MAX_PARAMETERS]
     finder = Finder(known, d_model, num_heads)
-    found = [*finder.fused(), *finder.key_value_fused(), *finder.separate()]
+    found = [*finder.fused(), *finder.pairs(), *finder.stacked(), *finder.separate()]
     return sorted(found, key=lambda layout: layout.cost)
 
 
@@ -67,31 +69,50 @@ class Finder:
             # Orders other than q, k, v are rare.
             yield from self._with_output(places, FUSED + cost + 3 * (order != (0, 1, 2)))
 
-    def key_value_fused(self) -> Iterator[Layout]:
-        """One parameter for q, another for k and v."""
-        for (pair, cost), (query, more), order in itertools.product(
-            self._inner(2), self._inner(1), itertools.permutations(range(2))
+    def pairs(self) -> Iterator[Layout]:
+        """One parameter for k and v, or for q and k, and another for the third."""
+        for (pair, cost), (other, more), (fused, single), swapped in itertools.product(
+            self._inner(2), self._inner(1), (("kv", "q"), ("qk", "v")), (False, True)
         ):
-            if pair.weight != query.weight and _alike(pair, query):
-                slots = zip(("Wk", "Wv"), order)
-                places = {name: pair._replace(slot=slot) for name, slot in slots}
-                cost_here = FUSED + cost + more + cost_of("q", query.weight)
-                yield from self._with_output(
-                    {"Wq": query} | places, cost_here + 3 * (order != (0, 1))
-                )
+            if pair.weight == other.weight or not _alike(pair, other):
+                continue
+            slots = zip(reversed(fused) if swapped else fused, range(2))
+            places = {f"W{role}": pair._replace(slot=slot) for role, slot in slots}
+            total = FUSED + cost + more + cost_of(single, other.weight) + 3 * swapped
+            yield from self._with_output({**places, f"W{single}": other}, total)
+
+    def stacked(self) -> Iterator[Layout]:
+        """One parameter for q, k, v and the output."""
+        for parameter, (inner, outer) in itertools.product(self.parameters, TURNS):
+            if shape_of(inner, self.sizes | {"f": STACKED}) != parameter.shape:
+                continue
+            for order in itertools.permutations(range(STACKED)):
+                places = {}
+                for name, slot in zip(("Wq", "Wk", "Wv", "Wo"), order):
+                    pattern = outer if name == "Wo" else inner
+                    place = Place(parameter.name, pattern, fused=STACKED, slot=slot)
+                    bias = "f m" if name == "Wo" else "f (h d)"
+                    places[name] = self._with_bias(parameter, place, bias)
+                disorder = sum(a > b for a, b in itertools.combinations(order, 2))
+                yield Layout(places, FUSED + disorder + 2 * TURNS.index((inner, outer)))
 
     def separate(self) -> Iterator[Layout]:
-        """One parameter each, all laid out alike."""
+        """One parameter each, all with the same order of heads."""
         found = list(self._inner(1))
-        for pattern in dict.fromkeys(place.pattern for place, _ in found):
-            fits = [(place, cost) for place, cost in found if place.pattern == pattern]
+        for order in (True, False):
+            fits = [(p, cost) for p, cost in found if _inner_order(p.pattern) is order]
             if len(fits) > MAX_ALIKE:
-                fits = sorted(fits, key=lambda fit: not role_of(fit[0].weight))[:MAX_ALIKE]
+                likely = sorted(fits, key=lambda fit: (not role_of(fit[0].weight), fit[1]))
+                fits = [fit for fit in fits if fit in likely[:MAX_ALIKE]]
             for trio in itertools.permutations(range(len(fits)), 3):
-                roles = [(role, *fits[at]) for role, at in zip("qkv", trio)]
-                cost = sum(c + cost_of(role, place.weight) for role, place, c in roles)
+                roles = {role: fits[at] for role, at in zip("qkv", trio)}
+                if len({place.weight for place, _ in roles.values()}) < 3:
+                    continue
+                cost = sum(c + cost_of(role, p.weight) for role, (p, c) in roles.items())
                 cost += sum(a > b for a, b in itertools.combinations(trio, 2))
-                yield from self._with_output({f"W{r}": place for r, place, _ in roles}, cost)
+                # Three projections written in three ways are rarer than three written in one.
+                cost += 2 * len({place.pattern for place, _ in roles.values()}) - 2
+                yield from self._with_output({f"W{r}": p for r, (p, _) in roles.items()}, cost)
 
     def _with_output(self, places: Mapping[str, Place], cost: int) -> Iterator[Layout]:
         taken = {place.weight for place in places.values()}
@@ -124,33 +145,25 @@ class Finder:
         for parameter in self.parameters:
             # nn.Linear keeps its output rows first; a parameter of one's own need not.
             free = () if parameter.owner in LINEARS and EACH_HEAD not in parameter.name else others
+            # A convolution of width one is a Linear with axes of one behind it.
+            shape, ones = parameter.shape, ""
+            while len(shape) > 2 and shape[-1] == 1 and self.sizes["d"] > 1:
+                shape, ones = shape[:-1], ones + " 1"
             for cost, pattern in enumerate((*linear, *free)):
                 if EACH_HEAD in parameter.name and groups_of(pattern)[0] != ["h"]:
                     continue
-                if shape_of(pattern, self.sizes | {"f": fused}) == parameter.shape:
-                    yield parameter, pattern, cost
+                if shape_of(pattern, self.sizes | {"f": fused}) == shape:
+                    yield parameter, pattern + ones, cost
 
     def _with_bias(self, weight: Parameter, place: Place, pattern: str) -> Place:
-        axes = " ".join(axis for group in groups_of(pattern) for axis in group)
+        axes = " ".join(axis for group in groups_of(pattern) for axis in group if axis != "1")
         sizes = self.sizes | {"f": place.fused}
-        for form in (pattern, f"({axes})", axes, axes.replace("h d", "h 1 d")):
+        for form in (pattern.removesuffix(" 1"), f"({axes})", axes, axes.replace("h d", "h 1 d")):
             fits = [p for p in self.parameters if p.shape == shape_of(form, sizes)]
-            name = _bias_of(weight, fits)
+            name = bias_of(weight, fits, self.parameters)
             if name is not None:
                 return place._replace(bias=name, bias_pattern=form)
         return place
-
-
-def _bias_of(weight: Parameter, vectors: Sequence[Parameter]) -> str | None:
-    path, _, last = weight.name.rpartition(".")
-    for wanted in (last.replace("weight", "bias"), re.sub("^[wW]", "b", last)):
-        full = f"{path}.{wanted}" if path else wanted
-        if wanted != last and any(vector.name == full for vector in vectors):
-            return full
-    role = role_of(weight.name)
-    alike = [v for v in vectors if v.owner == weight.owner and role and role_of(v.name) == role]
-    alike = [v for v in alike if v.name != weight.name]
-    return alike[0].name if len(alike) == 1 and not path else None
 
 
 def _stacks(parameters: Sequence[Parameter], num_heads: int) -> list[Parameter]:

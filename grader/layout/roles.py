@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+
+from grader.model import Parameter
 
 UNNAMED = 4
 MISNAMED = 12
@@ -58,3 +61,35 @@ def cost_of(role: str, name: str) -> int:
     """0 when the name says so, more when it says nothing, most when it says otherwise."""
     said = role_of(name)
     return UNNAMED if not said else 0 if said == role else MISNAMED
+
+
+def bias_of(
+    weight: Parameter, vectors: Sequence[Parameter], parameters: Sequence[Parameter]
+) -> str | None:
+    """The vector that goes with a matrix: by its name, by its place, by its turn."""
+    vectors = [vector for vector in vectors if vector.name != weight.name]
+    for wanted in _bias_names(weight.name):
+        if any(vector.name == wanted for vector in vectors):
+            return wanted
+    path = weight.name.rpartition(".")[0]
+    beside = [vector for vector in vectors if vector.name.rpartition(".")[0] == path]
+    if path and len(beside) == 1:
+        return beside[0].name
+    role = role_of(weight.name)
+    alike = [vector for vector in beside if role and role_of(vector.name) == role]
+    if len(alike) == 1:
+        return alike[0].name
+    # A matrix's turn among its like is its bias's turn among those of its length.
+    matrices = [parameter for parameter in parameters if parameter.shape == weight.shape]
+    if not path and len(beside) == len(matrices):
+        return beside[matrices.index(weight)].name
+    return None
+
+
+def _bias_names(weight: str) -> Iterator[str]:
+    """What the bias would be called if "weight" or a "w" in the name became "bias" or "b"."""
+    path, dot, last = weight.rpartition(".")
+    yield path + dot + last.replace("weight", "bias")
+    yield path + dot + re.sub("^[wW]", "b", last)
+    yield re.sub(r"\b[wW](?=[._\[]|$)", "b", weight)
+    yield re.sub(r"\bweights\b", "biases", weight)
