@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import typer
 
 from grader import __version__
 from grader.bank import exercise_ids, load_exercise
+from grader.clean import clean
 from grader.errors import GraderError, TextError, UnusableSubmission, UsageError
 from grader.files import folder, stem_of
 from grader.grade import Request, grade
@@ -22,17 +25,28 @@ from grader.sandbox.launch import Launched
 from grader.texts import Texts, load_texts
 
 PASSED, NOT_PASSED, UNUSABLE, OUR_FAULT = 0, 1, 2, 3
+# What a shell expects of a program ended by Ctrl-C.
+INTERRUPTED = 130
 MAX_SEED = 2**63 - 1
+MAX_LINE = 2000
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def run(launched: Launched | None) -> None:
     """Read the command line and act; `launched` is a zygote already on its way up."""
-    for stream in (sys.stdout, sys.stderr):
-        # A report may hold any character; a terminal that cannot show one gets an escape.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    app(obj=launched)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Closed by the caller: what would be printed has nowhere to go, and that is all.
+            setattr(sys, name, io.StringIO())
+        else:
+            # A report may hold any character; a terminal that cannot show one gets an escape.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(obj=launched)
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
 
 
 @app.command(help="Grade multi-head attention written in FILE.")
@@ -55,11 +69,11 @@ def main(
     try:
         texts = load_texts(lang or _system_language())
         if version:
-            print(f"mha-grade {__version__}")
+            _print(f"mha-grade {__version__}\n")
         elif list_:
-            _list(texts)
+            _print(_list(texts))
         elif new is not None:
-            print(texts("new.written", path=_write_stub(new)))
+            _print(texts("new.written", path=_write_stub(new)) + "\n")
         elif file is None:
             raise UsageError("usage.no-file")
         else:
@@ -109,12 +123,13 @@ def exit_code(report: Report, min_score: float | None) -> int:
     return PASSED if passed else NOT_PASSED
 
 
-def _list(texts: Texts) -> None:
-    print(texts("list.title"))
+def _list(texts: Texts) -> str:
+    lines = [texts("list.title")]
     for name in exercise_ids():
         found = load_exercise(name)
         inputs = ", ".join(found.contract.inputs)
-        print("  " + texts("list.entry", id=name, cases=len(found.cases), inputs=inputs))
+        lines.append("  " + texts("list.entry", id=name, cases=len(found.cases), inputs=inputs))
+    return "\n".join(lines) + "\n"
 
 
 def _write_stub(name: str) -> Path:
@@ -127,19 +142,27 @@ def _write_stub(name: str) -> Path:
     except FileExistsError:
         raise UsageError("file.exists", path=str(path)) from None
     except OSError as error:
-        raise UsageError("file.unwritable", path=str(path), detail=error.strerror) from None
+        raise UsageError("file.not-created", path=str(path), detail=error.strerror) from None
     return path
 
 
 def _write(text: str, output: Path | None, texts: Texts) -> None:
     if output is None:
-        sys.stdout.write(text)
+        _print(text)
         return
     try:
         output.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
-    print(texts("written", path=output), file=sys.stderr)
+    print(clean(texts("written", path=output), MAX_LINE), file=sys.stderr)
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        raise UsageError("file.unwritable", path="stdout", detail=error.strerror) from None
 
 
 def _check_seed(seed: int | None) -> int:
@@ -161,13 +184,15 @@ def _system_language() -> str:
 
 def _say(texts: Texts, message: Message) -> None:
     try:
-        print(f"mha-grade: {texts.say(message)}", file=sys.stderr)
+        said = texts.say(message)
     except TextError:
-        print(f"mha-grade: {message.key} {dict(message.fields)}", file=sys.stderr)
+        said = f"{message.key} {dict(message.fields)}"
+    print(f"mha-grade: {clean(said, MAX_LINE)}", file=sys.stderr)
 
 
 def _leave(code: int) -> NoReturn:
     """Flush and go at once: taking the interpreter down tidily costs time and changes nothing."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
     os._exit(code)

@@ -41,27 +41,44 @@ def to_bfloat16(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Precision:
-    """A dtype: its rounding, the factor on the envelope, and the smallest relative tolerance."""
+    """A dtype: its rounding, the factor on the envelope, and the smallest relative tolerance.
+
+    `typical` is the factor on the root mean square of the error, 0 where it is not looked at. A
+    step done in a narrower dtype yet stays below the largest allowed error here and there, but not
+    on the average.
+    """
 
     store: Store
     factor: float
     floor: float
+    typical: float = 0.0
 
 
 PRECISIONS: dict[str, Precision] = {
     "float64": Precision(exact, 0.0, 1e-6),
     "float32": Precision(to_float32, 16.0, 256 * 2.0**-24),
-    "float16": Precision(to_float16, 4.0, 2.0**-11),
-    "bfloat16": Precision(to_bfloat16, 4.0, 2.0**-8),
+    "float16": Precision(to_float16, 4.0, 2.0**-11, 3.0),
+    "bfloat16": Precision(to_bfloat16, 4.0, 2.0**-8, 3.0),
 }
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """The largest absolute error a right answer may show."""
+    """The largest absolute error a right answer may show, and the largest mean one (0: any)."""
 
     output: float
     weights: float
+    typical: float = 0.0
+
+    def widened(self, slack: float, truth: Activations) -> Allowance:
+        """The same with a further relative error."""
+        if not slack:
+            return self
+        return Allowance(
+            self.output + slack * size(truth.output),
+            self.weights + slack * size(truth.weights),
+            self.typical,
+        )
 
 
 def allow(
@@ -87,10 +104,12 @@ def allow(
         spread = Allowance(
             max(distance(run.output, truth.output) for run in runs),
             max(distance(run.weights, truth.weights) for run in runs),
+            max(mean_error(run.output, truth.output) for run in runs),
         )
     return Allowance(
         max(precision.factor * spread.output, precision.floor * size(truth.output)),
         max(precision.factor * spread.weights, precision.floor * size(truth.weights)),
+        precision.typical * spread.typical,
     )
 
 
@@ -103,6 +122,7 @@ def ways(steps: Steps, store: Store) -> list[Steps]:
         replace(steps, score=scaled_before(steps, store, both=False), scale=unscaled),
         replace(steps, score=scaled_before(steps, store, both=True), scale=unscaled),
         replace(steps, softmax=softmax_by_hand(store)),
+        replace(steps, softmax=softmax_in_logs(store)),
     ]
 
 
@@ -134,9 +154,27 @@ def softmax_by_hand(store: Store) -> Callable[[Array], Array]:
     return softmax
 
 
+def softmax_in_logs(store: Store) -> Callable[[Array], Array]:
+    """Exp of the score less the logarithm of the sum of all exps, each rounded."""
+
+    def softmax(scores: Array) -> Array:
+        top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, 0.0)
+        total = np.exp(scores - top).sum(axis=-1, keepdims=True)
+        logs = store(np.log(np.where(total == 0.0, 1.0, total)) + top)
+        return np.exp(store(scores - logs))
+
+    return softmax
+
+
 def distance(got: Array, expected: Array) -> float:
     """Largest absolute difference; 0 for empty arrays."""
     return float(np.max(np.abs(got - expected), initial=0.0))
+
+
+def mean_error(got: Array, expected: Array) -> float:
+    """Root mean square of the differences; 0 for empty arrays."""
+    return float(np.sqrt(np.mean((got - expected) ** 2))) if got.size else 0.0
 
 
 def size(x: Array) -> float:

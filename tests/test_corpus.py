@@ -72,7 +72,7 @@ def test_seed_model_answer_fails_in_float16_only(forge):
     path = CORPUS / "wrong" / "seed_model_answer.py"
     report = grade(read_submission(path), forge, Request(seed=7))
     failed = [v for v in report.verdicts if v.outcome is not Outcome.PASSED]
-    assert [v.case for v in failed] == ["dead-rows-float16"]
+    assert [v.case for v in failed] == ["dead-rows-float16", "dead-rows-gradients-float16"]
     assert failed[0].message is not None
     assert failed[0].message.key == "dead.not-finite"
     assert failed[0].message.fields["dtype"] == "float16"

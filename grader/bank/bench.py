@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from grader.bank.draw import Problem, generator, pose
-from grader.bank.masks import Sizes
+from grader.bank.draw import Problem, generator, pose, visibility
+from grader.bank.masks import Sizes, draw_mask
 from grader.calling import CallPlan
 from grader.definition import Activations
 from grader.layout import Layout
@@ -66,6 +66,18 @@ class Bench:
     seed: int
     carried: list[Mistake] = field(default_factory=list)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
+    ready_made: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        run = self.run
+
+        def noting(probe: Probe) -> Observation:
+            seen = run(probe)
+            self.ready_made.update(seen.ready_made)
+            return seen
+
+        # Ready-made attention counts in whichever case it is used.
+        self.run = noting
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, made once: for cases that read the same observation."""
@@ -96,6 +108,13 @@ class Bench:
         name = case if isinstance(case, str) else case.id
         chosen = tuple(options.items())
         return pose(self.seed, name, self.contract, wanted, biases, has_output, chosen)
+
+    def remask(self, case: Case, problem: Problem, kind: str, form: str) -> Problem:
+        """The same weights and inputs under another mask."""
+        rng = self.rng(f"{case.id} {kind} {form}")
+        mask = draw_mask(rng, problem.sizes, kind, form)
+        visible = visibility(self.contract, problem.sizes, mask)
+        return replace(problem, mask=mask, visible=visible)
 
     def probe(
         self,

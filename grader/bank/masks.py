@@ -40,10 +40,11 @@ def draw_mask(rng: np.random.Generator, sizes: Sizes, kind: str, form: str) -> A
 
 
 def _random(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
-    """Each row sees some keys and misses some; one of them, at random, is sure to be seen."""
-    if shape[-1] < 2:
-        return np.ones(shape, dtype=bool)
+    """Each row sees some keys and misses some; with one key, some rows see it and some do not."""
     mask = rng.random(shape) < 0.55
+    if shape[-1] < 2:
+        mask.flat[0], mask.flat[-1] = False, True
+        return mask
     for row in np.ndindex(shape[:-1]):
         first, second = rng.permutation(shape[-1])[:2]
         mask[row][first], mask[row][second] = True, False
@@ -102,6 +103,14 @@ def _dead(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Arr
     return mask
 
 
+def _dead_heads(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """A random mask in which each head has other rows that see nothing."""
+    mask = _random(rng, sizes, shape)
+    for head in range(sizes.num_heads):
+        mask[:, head, head :: sizes.num_heads] = False
+    return mask
+
+
 def _open(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
     return np.ones(shape, dtype=bool)
 
@@ -116,5 +125,6 @@ KINDS: dict[str, Callable[[np.random.Generator, Sizes, tuple[int, ...]], Array]]
     "first-only": _first_only,
     "combined": _combined,
     "dead": _dead,
+    "dead-heads": _dead_heads,
     "open": _open,
 }

@@ -26,7 +26,7 @@ OUTPUTS_LINEAR = ("m (h d)", "m (d h)")
 OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
 # One stack of square matrices, the output projection among them.
 STACKED = 4
-TURNS = (("f (h d) m", "f m (h d)"), ("f m (h d)", "f (h d) m"))
+TURNS = tuple(itertools.product(("f (h d) m", "f m (h d)"), ("f m (h d)", "f (h d) m")))
 LINEARS = ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
 # A fused parameter says nothing of its order, but one order is by far the commonest.
 FUSED = 3
@@ -158,7 +158,9 @@ class Finder:
     def _with_bias(self, weight: Parameter, place: Place, pattern: str) -> Place:
         axes = " ".join(axis for group in groups_of(pattern) for axis in group if axis != "1")
         sizes = self.sizes | {"f": place.fused}
-        for form in (pattern.removesuffix(" 1"), f"({axes})", axes, axes.replace("h d", "h 1 d")):
+        plain = pattern.removesuffix(" 1")
+        spaced = (plain.replace("f (", "f 1 ("), axes.replace("h d", "h 1 d"))
+        for form in (plain, f"({axes})", axes, *spaced):
             fits = [p for p in self.parameters if p.shape == shape_of(form, sizes)]
             name = bias_of(weight, fits, self.parameters)
             if name is not None:

@@ -76,9 +76,10 @@ def bias_of(
     if path and len(beside) == 1:
         return beside[0].name
     role = role_of(weight.name)
-    alike = [vector for vector in beside if role and role_of(vector.name) == role]
-    if len(alike) == 1:
-        return alike[0].name
+    for near in (beside, vectors):
+        alike = [vector for vector in near if role and role_of(vector.name) == role]
+        if len(alike) == 1:
+            return alike[0].name
     # A matrix's turn among its like is its bias's turn among those of its length.
     matrices = [parameter for parameter in parameters if parameter.shape == weight.shape]
     if not path and len(beside) == len(matrices):

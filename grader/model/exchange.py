@@ -27,7 +27,8 @@ class Input:
     """A tensor for the candidate: its values, the dtype it must have, and how it is stored.
 
     `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
-    "strided" (every second element of a wider tensor) or "expanded" (batch axis of stride 0).
+    "strided" (every second element of a wider tensor), "expanded" (batch axis of stride 0) or
+    "same" (the very tensor that the first input is).
     """
 
     value: Array
@@ -39,9 +40,10 @@ class Input:
 class Probe:
     """One request: build the module, load weights, call it once or more.
 
-    `calls` holds one tuple of positional inputs per call, and without any the parameters are
-    described; `cotangent` [B, q_len, d_model] asks for the gradients of sum(output * cotangent)
-    with respect to float inputs and parameters.
+    `calls` holds one tuple of positional inputs per call; `cotangent` [B, q_len, d_model] asks for
+    the gradients of sum(output * cotangent) with respect to parameters and, unless
+    `plain_inputs`, float inputs. After the first call the module is cast to `recast`. `describe`
+    asks for the parameters, `watch` for what the module uses and turns beyond its own.
     """
 
     class_name: str
@@ -56,6 +58,9 @@ class Probe:
     device: str = "cpu"
     watch: bool = False
     return_inputs: bool = False
+    plain_inputs: bool = False
+    describe: bool = False
+    recast: str | None = None
     seed: int = 0
 
 
@@ -92,7 +97,7 @@ class Observation:
     """What came back for one probe. Everything in it is a claim except `seconds`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
-    move with the module.
+    move with the module, `turned` the global switches that are not as they were.
     """
 
     status: Status
@@ -103,6 +108,7 @@ class Observation:
     parameter_gradients: Mapping[str, Array | None] = field(default_factory=dict)
     ready_made: tuple[str, ...] = ()
     stray: tuple[str, ...] = ()
+    turned: tuple[str, ...] = ()
     exit_code: int | None = None
     seconds: float = 0.0
     allowed_seconds: float = 0.0

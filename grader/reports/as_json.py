@@ -14,7 +14,8 @@ SCHEMA = 1
 
 def render(report: Report, texts: Texts) -> str:
     """The whole report; sentences in the language of `texts`, keys and values as they are."""
-    return json.dumps(describe(report, texts), ensure_ascii=False, allow_nan=False) + "\n"
+    # ASCII, so that no terminal's encoding can spoil it.
+    return json.dumps(describe(report, texts), allow_nan=False) + "\n"
 
 
 def describe(report: Report, texts: Texts) -> dict[str, Any]:
@@ -58,4 +59,8 @@ def describe(report: Report, texts: Texts) -> dict[str, Any]:
 
 
 def _say(message: Message, texts: Texts) -> dict[str, Any]:
-    return {"key": message.key, "text": texts.say(message), "fields": dict(message.fields)}
+    fields = {
+        name: _say(value, texts) if isinstance(value, Message) else value
+        for name, value in message.fields.items()
+    }
+    return {"key": message.key, "text": texts.say(message), "fields": fields}

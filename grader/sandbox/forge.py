@@ -94,6 +94,10 @@ class Zygote:
     @property
     def environment(self) -> Mapping[str, str]:
         """The versions it greeted with; waits for torch to be imported."""
+        self._greet()
+        return self._environment
+
+    def _greet(self) -> None:
         if not self._environment:
             greeting, _ = self._receive(START_SECONDS)
             if "No module named 'torch'" in greeting.get("failed", ""):
@@ -101,7 +105,6 @@ class Zygote:
             if "failed" in greeting:
                 raise ZygoteError("zygote.failed", detail=greeting["failed"])
             self._environment.update(greeting)
-        return self._environment
 
     def make(self, output: Output) -> Forked:
         """Fork a worker on three fresh pipes; the zygote keeps none of them."""
@@ -120,7 +123,7 @@ class Zygote:
         self, header: dict[str, Any], descriptors: list[int] | None = None
     ) -> tuple[dict[str, Any], list[protocol.Blob]]:
         """One request to the zygote itself, which always answers at once."""
-        assert self.environment
+        self._greet()
         self.request += 1
         frame = protocol.pack(self.request, header)
         try:

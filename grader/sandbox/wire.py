@@ -77,6 +77,9 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "device": probe.device,
         "watch": probe.watch,
         "return_inputs": probe.return_inputs,
+        "plain_inputs": probe.plain_inputs,
+        "describe": probe.describe,
+        "recast": probe.recast,
         "seed": probe.seed,
     }
     return header, blobs
@@ -98,6 +101,7 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
                 clean(name, MAX_NAME): _pick([at], arrays)[0] for name, at in gradients.items()
             },
             ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
+            turned=tuple(clean(name, 80) for name in header.get("turned", [])),
             stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
         )

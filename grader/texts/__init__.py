@@ -14,7 +14,7 @@ from grader.model import Message
 
 FOLDER = Path(__file__).resolve().parent
 # Fields whose values have a name of their own in each language: mistake.<id>, phase.<name> …
-NAMED = ("area", "exercise", "mistake", "outcome", "phase", "what")
+NAMED = ("area", "axis", "exercise", "mistake", "outcome", "phase", "what")
 
 
 class Texts:
@@ -38,6 +38,8 @@ class Texts:
             raise TextError("text.missing", name=key, detail=str(error)) from None
 
     def _name(self, field: str, value: Any) -> Any:
+        if isinstance(value, Message):
+            return self.say(value)
         return self.sentences.get(f"{field}.{value}", value) if field in NAMED else value
 
 

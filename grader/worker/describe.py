@@ -12,6 +12,7 @@ from torch import nn
 
 MAX_ITEMS = 2000
 MAX_LENGTH = 64
+MAX_CLASSES = 200
 # What every module keeps for itself, and what can lead to a tensor at all.
 OWN = frozenset(vars(nn.Module()))
 REACHING = (torch.Tensor, nn.Module, list, tuple, dict)
@@ -19,23 +20,29 @@ REACHING = (torch.Tensor, nn.Module, list, tuple, dict)
 
 def classes(module: ModuleType) -> list[dict[str, Any]]:
     """Every class defined in the file, with its constructor and forward, in order of definition."""
-    own = [
-        value
-        for value in vars(module).values()
+    # By the name it is bound to: a decorator or a factory may have left another in __name__.
+    own = {
+        id(value): (name, value)
+        for name, value in reversed(vars(module).items())
         if isinstance(value, type) and value.__module__ == module.__name__
-    ]
-    own = list({id(cls): cls for cls in own}.values())
+    }
+    found = sorted(own.values(), key=lambda pair: _line(pair[1]))[:MAX_CLASSES]
+    used = {name: _used_names(cls) for name, cls in found}
     return [
         {
-            "name": cls.__name__,
+            "name": name,
             "line": _line(cls),
             "is_module": issubclass(cls, nn.Module),
             "has_forward": _own_forward(cls) is not None,
             "constructor": signature(inspect.getattr_static(cls, "__init__")),
             "forward": signature(_own_forward(cls)),
-            "used_by": [other.__name__ for other in own if other is not cls and _uses(other, cls)],
+            "used_by": [
+                other
+                for other, kind in found
+                if kind is not cls and (cls in kind.__mro__ or name in used[other])
+            ],
         }
-        for cls in own
+        for name, cls in found
     ]
 
 
@@ -64,9 +71,14 @@ def tensors(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str, bool]]:
                 if id(parameter) not in known:
                     known.add(id(parameter))
                     yield f"{name}.{inner}", parameter, _owner(value, inner), False
-        elif isinstance(value, nn.Parameter) and id(value) not in known:
+        elif _is_learnable(value) and id(value) not in known:
             known.add(id(value))
             yield name, value, type(module).__name__, False
+
+
+def _is_learnable(value: object) -> bool:
+    """A parameter, or a plain tensor that asks for gradients as one would."""
+    return isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
 
 
 def stray(module: nn.Module) -> list[str]:
@@ -116,9 +128,9 @@ def _owner(module: nn.Module, name: str) -> str:
     return type(module.get_submodule(path)).__name__
 
 
-def _uses(user: type, used: type) -> bool:
-    codes = [f.__code__ for f in vars(user).values() if isinstance(f, FunctionType)]
-    return used in user.__mro__ or any(used.__name__ in _names(code) for code in codes)
+def _used_names(cls: type) -> set[str]:
+    codes = [f.__code__ for f in vars(cls).values() if isinstance(f, FunctionType)]
+    return set().union(*(_names(code) for code in codes))
 
 
 def _names(code: CodeType) -> set[str]:

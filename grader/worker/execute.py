@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from . import describe, watch
 from .answer import Answer, Held, flatten
@@ -67,10 +68,15 @@ class Submission:
         # Not torch.manual_seed: it formats a stack trace for devices that are not here.
         torch.default_generator.manual_seed(request["seed"])
         dtype = DTYPES[request["dtype"]]
+        before = watch.switches() if request["watch"] else {}
         with self._guard("construct"):
             cls = getattr(self.module, request["class"])
             module = cls(*request["construct"], **request["construct_named"])
-            found = answer.add_parameters(module, told=not request["calls"])
+        if isinstance(module, torch.nn.Module) and any(map(is_lazy, module.parameters())):
+            with self._guard("forward"), torch.no_grad():
+                _materialise(module, request, tensors)
+        with self._guard("construct"):
+            found = answer.add_parameters(module, told=request["describe"])
         with self._guard("cast"):
             if dtype is not torch.float32:
                 module.to(dtype)
@@ -80,18 +86,29 @@ class Submission:
             module.train(request["train"])
         seen = watch.Watch()
         mode = seen if request["watch"] else contextlib.nullcontext()
+        if request["watch"]:
+            # A constructor draws its weights; forward in eval has nothing to draw.
+            before["random state"] = watch.switches()["random state"]
+        made: list[tuple[Any, list[Any]]] = []
         for call in request["calls"]:
+            if made and request["recast"]:
+                module.to(DTYPES[request["recast"]])
             inputs = _make_inputs(call, tensors, request)
             with self._guard("forward"), mode, _autocast(request["autocast"]):
-                returned = module(*inputs)
-            with self._guard("returned"):
-                answer.add_returned(returned, inputs if request["return_inputs"] else [])
+                made.append((module(*inputs), inputs))
             if request["cotangent"] is not None:
                 with self._guard("backward"):
-                    _go_back(returned, tensors[request["cotangent"]])
+                    _go_back(made[-1][0], tensors[request["cotangent"]])
                     answer.add_gradients(found, inputs)
         if request["watch"]:
-            answer.header["seen"] = sorted(seen.seen) + watch.ready_made_modules(module)
+            after = watch.switches()
+            answer.header["turned"] = [name for name in before if before[name] != after[name]]
+        # Only now: what one call returned must outlive the next.
+        with self._guard("returned"):
+            for returned, inputs in made:
+                answer.add_returned(returned, inputs if request["return_inputs"] else [])
+        called = watch.CALLED | seen.seen
+        answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)
         if request["device"] != "cpu":
             answer.header["stray"] = describe.stray(module)
 
@@ -117,6 +134,19 @@ class Submission:
         frames = traceback.walk_tb(error.__traceback__)
         lines = [line for frame, line in frames if frame.f_code.co_filename == self.name]
         return lines[-1] if lines else None
+
+
+def _materialise(
+    module: torch.nn.Module, request: dict[str, Any], tensors: list[torch.Tensor]
+) -> None:
+    """Let lazy layers take their shapes from a first call in the dtype they were made in."""
+    if request["calls"]:
+        module(
+            *(
+                i if i is None or not i.is_floating_point() else i.float()
+                for i in _make_inputs(request["calls"][0], tensors, request)
+            )
+        )
 
 
 def _load_weights(
@@ -147,9 +177,13 @@ def _make_inputs(
         if entry is None:
             inputs.append(None)
             continue
+        if entry["storage"] == "same" and inputs:
+            inputs.append(inputs[0])
+            continue
         tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]]).to(request["device"])
         tensor = STORAGES[entry["storage"]](tensor.clone())
-        if request["cotangent"] is not None and tensor.is_floating_point():
+        asked = request["cotangent"] is not None and not request["plain_inputs"]
+        if asked and tensor.is_floating_point():
             tensor = tensor.detach().requires_grad_()
         inputs.append(tensor)
     return inputs

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from .protocol import ITEM_SIZES, Blob
+from .protocol import ITEM_SIZES, MAX_DIMENSIONS, Blob
 
 DTYPES = {name: getattr(torch, name) for name in ITEM_SIZES}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -39,8 +39,12 @@ def describe_item(item: object) -> str:
         name = type.__dict__["__name__"].__get__(kind)
         return f"{name} (a kind of Tensor)" if issubclass(kind, torch.Tensor) else str(name)[:80]
     assert isinstance(item, torch.Tensor)
-    if item.layout is not torch.strided or item.is_quantized:
+    if item.is_quantized:
+        return "quantised tensor"
+    if item.layout is not torch.strided:
         return f"tensor with layout {item.layout}"
+    if item.dim() > MAX_DIMENSIONS:
+        return f"tensor with {item.dim()} axes"
     if item.dtype not in NAMES:
         return f"tensor of {item.dtype}"
     if item.numel() * item.element_size() > MAX_BYTES:
@@ -71,4 +75,5 @@ STORAGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "transposed": _transposed,
     "strided": _strided,
     "expanded": _expanded,
+    "same": _contiguous,
 }

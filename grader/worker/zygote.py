@@ -8,6 +8,7 @@ worker and answers how it ended. With no `fork` on this system the same program 
 from __future__ import annotations
 
 import array
+import ctypes
 import gc
 import os
 import platform
@@ -33,12 +34,14 @@ def serve(mode: str, arguments: list[str]) -> None:
         _answer(control, 0, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(1)
     _answer(control, 0, environment())
+    _adopt_orphans()
     running: set[int] = set()
     while True:
         data, descriptors = _receive(control)
         if not data:
             for pid in running:
                 _end(pid)
+            _end_orphans(set())
             os._exit(0)
         prefix = protocol.read_prefix(data[: protocol.PREFIX_SIZE])
         request, _ = protocol.unpack(data[protocol.PREFIX_SIZE :], b"")
@@ -48,6 +51,7 @@ def serve(mode: str, arguments: list[str]) -> None:
         else:
             running.discard(request["pid"])
             reply = _end(request["pid"])
+            _end_orphans(running)
         _answer(control, prefix.request, reply)
 
 
@@ -64,7 +68,9 @@ def warm() -> None:
         linear = torch.nn.Linear(4, 4).to(dtype)
         x = torch.ones(1, 2, 4, dtype=dtype, requires_grad=True)
         torch.softmax(linear(x) @ x.transpose(1, 2), dim=-1).sum().backward()
-    from . import child  # noqa: F401  imported here so that no worker has to
+    from . import child, watch  # noqa: F401  imported here so that no worker has to
+
+    watch.install()
 
     # Frozen, what torch left behind is never looked at again and stays shared with the children.
     # Collecting it first would take an eighth of the import's time.
@@ -114,6 +120,26 @@ def _fork(control: socket.socket, descriptors: list[int]) -> dict[str, Any]:
     for descriptor in descriptors:
         os.close(descriptor)
     return {"pid": pid}
+
+
+def _adopt_orphans() -> None:
+    """Ask the kernel to give us what a worker's children leave behind (prctl 36)."""
+    try:
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+    except (OSError, AttributeError):
+        pass
+
+
+def _end_orphans(running: set[int]) -> None:
+    """End whatever is a child of ours and not a running worker."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            children = [int(pid) for pid in file.read().split()]
+    except OSError:
+        return
+    for pid in children:
+        if pid not in running:
+            _end(pid)
 
 
 def _end(pid: int) -> dict[str, Any]:

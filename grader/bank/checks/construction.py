@@ -37,5 +37,18 @@ def raises_for_indivisible(bench: Bench, case: Case, d_model: int, num_heads: in
     return failed("divisibility.accepted", **sizes)
 
 
+def raises_for_drawn_pairs(bench: Bench, case: Case) -> Finding:
+    """The same for pairs nobody can know beforehand: odd and even head counts, every remainder."""
+    rng = bench.rng(case)
+    for num_heads in (3, 4, 5, 7):
+        for remainder in {1, num_heads - 1, int(rng.integers(1, num_heads))}:
+            d_model = num_heads * int(rng.integers(1, 9)) + remainder
+            found = raises_for_indivisible(bench, case, d_model, num_heads)
+            if found.credit < 1.0:
+                return found
+    # Fewer dimensions than heads is indivisible too.
+    return raises_for_indivisible(bench, case, int(rng.integers(2, 6)), int(rng.integers(6, 9)))
+
+
 def _build(bench: Bench, d_model: int, num_heads: int) -> Observation:
     return bench.run(Probe(bench.plan.class_name, (d_model, num_heads)))

@@ -18,9 +18,10 @@ def handles_dead_rows(
     dtype: str = "float64",
     mask: Mapping[str, str] | None = None,
     autocast: str | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> Finding:
     """No NaN; weights exactly zero; the other rows as ever."""
-    problem = bench.draw(case, mask=mask, dtype=autocast or dtype)
+    problem = bench.draw(case, sizes, mask=mask, dtype=autocast or dtype)
     wide = "float32" if autocast else dtype
     seen = bench.run(bench.probe(problem, dtype=wide, autocast=autocast))
     found = trouble(seen)

@@ -10,33 +10,56 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
 from grader.bank.checks.values import compare
+from grader.bank.draw import Problem
 from grader.definition import split_heads
-from grader.model import Array, Case
+from grader.model import Array, Case, Observation
 
 SIZES = {"batch": 48, "q_len": 6, "kv_len": 6, "d_model": 18, "num_heads": 3}
-# One run in ten million is a false alarm: 5.33 standard deviations, both sides.
-DEVIATIONS = 5.33
+AXES = ("batch", "heads", "queries", "keys")
+# Of one comparison; a file meets fewer than a thousand.
+FALSE_ALARM = 1e-10
+# Where a weight is tiny, its ratio to itself is noise.
+CLEAR = 1e-3
 
 
 @dataclass(frozen=True)
 class Applied:
-    """Ratios [n] of the weights applied in training to those of eval, and how well they fit."""
+    """What two training calls applied, and what they returned.
+
+    `ratios` [2, b, h, q, k] are applied weights over right ones, `clear` [b, h, q, k] says where
+    they mean something, `residual` how badly any weights fit the output at all; `returned` are
+    the returned weights and `weights` the right ones.
+    """
 
     ratios: Array
+    clear: Array
     residual: float
+    returned: tuple[Array | None, ...]
+    weights: Array
+
+    @property
+    def dropped(self) -> Array:
+        """[2, b, h, q, k]: True where a weight was dropped."""
+        return np.abs(self.ratios) < 1e-6
+
+    @property
+    def seen(self) -> Array:
+        """The ratios of both calls that mean something, in one row."""
+        return self.ratios[:, self.clear].reshape(-1)
 
 
 def is_off_in_eval(bench: Bench, case: Case, probability: float) -> Finding:
     """In eval the output is the definition's, however high the probability."""
-    missing = _argument(bench)
-    if missing is not None:
-        return missing
+    if not bench.plan.dropout:
+        return failed("dropout.no-argument")
     problem = bench.draw(case)
     calls = (bench.call(problem), bench.call(problem))
     seen = bench.run(bench.probe(problem, dropout=probability, calls=calls))
@@ -50,28 +73,58 @@ def is_off_in_eval(bench: Bench, case: Case, probability: float) -> Finding:
 
 
 def is_on_in_training(bench: Bench, case: Case, probability: float) -> Finding:
-    """In training two calls on the same input differ."""
+    """In training weights are dropped, and other ones in each call."""
     applied = _apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
-    if np.allclose(applied.ratios, 1.0, atol=1e-6):
+    if np.allclose(applied.seen, 1.0, atol=1e-6):
         return failed("dropout.never-on", probability=probability)
+    if np.array_equal(applied.ratios[0][applied.clear], applied.ratios[1][applied.clear]):
+        return failed("dropout.repeats")
     return PASSED
 
 
-def drops_weights(bench: Bench, case: Case, probability: float) -> Finding:
+def drops_weights(
+    bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None = None
+) -> Finding:
     """Single attention weights are dropped, at the rate asked for, and nothing else is."""
+    applied = _apply(bench, case, probability, mask)
+    if isinstance(applied, Finding):
+        return applied
+    dropped = np.abs(applied.seen) < 1e-6
+    kept = applied.seen[~dropped]
+    if applied.residual > 1e-5 or (kept.size and np.ptp(kept) > 1e-4 * np.abs(kept).max()):
+        return failed("dropout.elsewhere")
+    share = float(dropped.mean())
+    if _is_off(share, probability, dropped.size):
+        return failed("dropout.rate", got=f"{share:.3f}", expected=probability)
+    return PASSED
+
+
+def drops_each_by_itself(bench: Bench, case: Case, probability: float) -> Finding:
+    """Along no axis are neighbours dropped together more often than chance has it.
+
+    And at no place of an axis is the rate another. Two weights agree (both kept or both dropped)
+    with probability p^2 + (1 - p)^2 when each has its own draw.
+    """
     applied = _apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
-    dropped = np.abs(applied.ratios) < 1e-6
-    kept = applied.ratios[~dropped]
-    if applied.residual > 1e-6 or (kept.size and np.ptp(kept) > 1e-5 * np.abs(kept).max()):
-        return failed("dropout.elsewhere")
-    share = float(dropped.mean())
-    spread = math.sqrt(probability * (1 - probability) / dropped.size)
-    if abs(share - probability) > DEVIATIONS * spread:
-        return failed("dropout.rate", got=f"{share:.3f}", expected=probability)
+    agreement = probability**2 + (1 - probability) ** 2
+    for axis, name in enumerate(AXES):
+        clear = np.moveaxis(applied.clear, axis, 0)
+        dropped = np.moveaxis(applied.dropped, axis + 1, 1)
+        # Pairs that share no member, or they would not be independent themselves.
+        last = len(clear) // 2 * 2
+        both = clear[1:last:2] & clear[0:last:2]
+        alike = (dropped[:, 1:last:2] == dropped[:, 0:last:2])[:, both]
+        if _is_off(float(alike.mean()), agreement, alike.size):
+            return failed("dropout.together", axis=name)
+        for place in range(len(clear)):
+            here = dropped[:, place][:, clear[place]]
+            share = float(here.mean()) if here.size else probability
+            if _is_off(share, probability, here.size):
+                return failed("dropout.uneven", axis=name, got=f"{share:.3f}", expected=probability)
     return PASSED
 
 
@@ -80,45 +133,118 @@ def scales_inversely(bench: Bench, case: Case, probability: float) -> Finding:
     applied = _apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
-    kept = applied.ratios[np.abs(applied.ratios) > 1e-6]
+    kept = applied.seen[np.abs(applied.seen) > 1e-6]
     factor = float(np.median(kept)) if kept.size else 0.0
     wanted = 1.0 / (1.0 - probability)
-    if abs(factor - wanted) < 1e-6:
+    if abs(factor - wanted) < 1e-5:
         return PASSED
     return failed("dropout.scale", got=f"{factor:.4g}", expected=f"{wanted:.4g}")
 
 
-def _argument(bench: Bench) -> Finding | None:
-    return None if bench.plan.dropout else failed("dropout.no-argument")
+def returns_weights_in_training(bench: Bench, case: Case, probability: float) -> Finding:
+    """The returned weights are those before dropout, or those that were applied."""
+    applied = _apply(bench, case, probability)
+    if isinstance(applied, Finding):
+        return applied
+    for returned, ratios in zip(applied.returned, applied.ratios):
+        if returned is None or returned.shape != applied.weights.shape:
+            return failed("dropout.returned")
+        used = ratios * applied.weights
+        close = [np.abs(returned - right) <= 1e-6 for right in (applied.weights, used)]
+        if not any(c[applied.clear].all() for c in close):
+            return failed("dropout.returned")
+    return PASSED
 
 
-def _apply(bench: Bench, case: Case, probability: float) -> Applied | Finding:
-    """Train-mode weights over eval-mode weights, element by element; seen once for all cases."""
-    make = functools.partial(_look, bench, case, probability)
-    return bench.remember(("dropout", probability), make)
-
-
-def _look(bench: Bench, case: Case, probability: float) -> Applied | Finding:
-    missing = _argument(bench)
-    if missing is not None:
-        return missing
-    problem = bench.draw("dropout", SIZES)
-    seen = bench.run(
-        bench.probe(problem, dropout=probability, train=True, seed=int(bench.seed) & 0xFFFF)
-    )
+def has_gradients_under_dropout(bench: Bench, case: Case, probability: float) -> Finding:
+    """With the same draw, the gradient of the inputs fits the outputs a small step away."""
+    if not bench.plan.dropout:
+        return failed("dropout.no-argument")
+    problem = bench.draw(case)
+    cotangent = bench.rng(case).normal(size=problem.inputs[0].shape)
+    options: dict[str, Any] = {"dropout": probability, "train": True, "seed": 11}
+    seen = bench.run(bench.probe(problem, cotangent=cotangent, **options))
     found = trouble(seen)
     if found is not None:
         return found
-    output = bench.answer(seen).output
+    moved = [bench.rng(f"{case.id} {n}").normal(size=x.shape) for n, x in enumerate(problem.inputs)]
+    slope = 0.0
+    for name, gradient, step in zip(bench.contract.inputs, seen.input_gradients, moved):
+        if gradient is None or gradient.shape != step.shape:
+            return failed("gradient.missing", name=name)
+        slope += float((gradient * step).sum())
+    ends = []
+    for size in (1e-6, -1e-6):
+        inputs = tuple(x + size * step for x, step in zip(problem.inputs, moved))
+        there = bench.run(bench.probe(_moved(problem, inputs), **options))
+        output = None if trouble(there) else bench.answer(there).output
+        if output is None or output.shape != cotangent.shape:
+            return trouble(there) or failed("dropout.no-output")
+        ends.append(float((output * cotangent).sum()))
+    wanted = (ends[0] - ends[1]) / 2e-6
+    if abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
+        return PASSED
+    return failed("dropout.slope", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
+
+
+def _moved(problem: Problem, inputs: tuple[Array, ...]) -> Problem:
+    return Problem(
+        problem.sizes, problem.dtype, problem.weights, inputs, problem.mask, problem.visible
+    )
+
+
+def _is_off(share: float, expected: float, count: int) -> bool:
+    """True when a share of `count` draws is farther from `expected` than chance allows.
+
+    By Chernoff's bound: n draws come out this far off with probability at most
+    2 exp(-n KL(share, expected)), whatever n is.
+    """
+    divergence = sum(
+        got * math.log(got / wanted)
+        for got, wanted in ((share, expected), (1 - share, 1 - expected))
+        if got > 0
+    )
+    return count * divergence > math.log(2 / FALSE_ALARM)
+
+
+def _apply(
+    bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None = None
+) -> Applied | Finding:
+    """Weights applied in training, seen once for all the cases that ask."""
+    make = functools.partial(_look, bench, case, probability, mask)
+    return bench.remember(("dropout", probability, str(mask)), make)
+
+
+def _look(
+    bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None
+) -> Applied | Finding:
+    if not bench.plan.dropout:
+        return failed("dropout.no-argument")
+    problem = bench.draw(f"dropout {probability} {mask}", SIZES, mask=mask)
+    calls = (bench.call(problem), bench.call(problem))
+    options: dict[str, Any] = {"dropout": probability, "train": True}
+    options["seed"] = bench.seed & 0xFFFF
+    seen = bench.run(bench.probe(problem, calls=calls, **options))
+    return trouble(seen) or _read(bench, case, problem, seen)
+
+
+def _read(bench: Bench, case: Case, problem: Problem, seen: Observation) -> Applied | Finding:
     acts = bench.expect(case, problem)
-    if output is None or output.shape != acts.output.shape or not np.isfinite(output).all():
-        return failed("dropout.no-output")
-    merged = output if problem.weights.bo is None else output - problem.weights.bo
-    if problem.weights.Wo is not None:
-        merged = np.linalg.solve(problem.weights.Wo, merged[..., None])[..., 0]
-    context = split_heads(merged, problem.sizes.num_heads)  # b h q d
-    weights = context @ np.linalg.pinv(acts.v)  # b h q k
-    residual = float(np.abs(weights @ acts.v - context).max() / np.abs(context).max())
-    # Where a weight is tiny its ratio is noise.
-    clear = acts.weights > 1e-3
-    return Applied(weights[clear] / acts.weights[clear], residual)
+    answers = [bench.answer(seen, call) for call in range(2)]
+    inverse = np.linalg.pinv(acts.v)  # b h d k
+    ratios, residual = [], 0.0
+    safe = np.where(np.abs(acts.weights) > CLEAR, acts.weights, np.inf)
+    for output, _ in answers:
+        if output is None or output.shape != acts.output.shape or not np.isfinite(output).all():
+            return failed("dropout.no-output")
+        merged = output if problem.weights.bo is None else output - problem.weights.bo
+        if problem.weights.Wo is not None:
+            merged = np.linalg.solve(problem.weights.Wo, merged[..., None])[..., 0]
+        context = split_heads(merged, problem.sizes.num_heads)  # b h q d
+        weights = context @ inverse  # b h q k
+        off = np.abs(weights @ acts.v - context).max() / np.abs(context).max(initial=1e-30)
+        residual = max(residual, float(off))
+        ratios.append(weights / safe)
+    clear = np.abs(acts.weights) > CLEAR
+    returned = tuple(answer.weights for answer in answers)
+    return Applied(np.stack(ratios), clear, residual, returned, acts.weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,20 @@ def matches_gradients(
     mask: Mapping[str, str] | None = None,
     dtype: str = "float64",
     of: str = "inputs",
+    plain_inputs: bool = False,
+    train: bool = False,
 ) -> Finding:
-    """Gradients of a random combination of the outputs, for the inputs or for the parameters."""
-    name = f"gradients {dtype} {sizes} {mask}"
+    """Gradients of a random combination of the outputs, for the inputs or for the parameters.
+
+    With `plain_inputs` only parameters ask for gradients; `train` is training mode with a dropout
+    of 0.
+    """
+    name = f"gradients {dtype} {sizes} {mask} {plain_inputs} {train}"
     problem = bench.draw(name, sizes, mask=mask, dtype=dtype)
     cotangent = bench.rng(name).normal(size=problem.inputs[0].shape)
-    probe = bench.probe(problem, cotangent=cotangent)
+    options: dict[str, Any] = {"train": True, "dropout": 0.0} if train else {}
+    options["plain_inputs"] = plain_inputs
+    probe = bench.probe(problem, cotangent=cotangent, **options)
     seen = bench.remember(name, lambda: bench.run(probe))
     found = trouble(seen)
     if found is not None:

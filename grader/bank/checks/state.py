@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,23 +12,42 @@ from grader.bank.checks.values import compare
 from grader.model import Case, Input, Status
 
 
-def keeps_no_state(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
-    """A call in between, of other sizes or with a mask, changes nothing."""
-    problem = bench.draw(case)
-    other = (
-        bench.draw(case, {"batch": 3, "q_len": 4, "kv_len": 6})
-        if mask is None
-        else bench.draw(case, mask=mask)
-    )
-    calls = (bench.call(problem), bench.call(other), bench.call(problem))
-    seen = bench.run(bench.probe(problem, calls=calls))
+def keeps_no_state(
+    bench: Bench,
+    case: Case,
+    masks: list[Mapping[str, str]] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    repeats: int = 1,
+) -> Finding:
+    """Calls of other sizes or under other masks change nothing, and each is right itself.
+
+    The first call is made again at the end, and what it returned at first must still stand.
+    """
+    first = bench.draw(case)
+    others = [bench.remask(case, first, m["kind"], m["form"]) for m in masks or ()]
+    if not others:
+        other = bench.draw(case, sizes or {"batch": 3, "q_len": 4, "kv_len": 6})
+        others = [replace(other, weights=first.weights)] * repeats
+    problems = [first, *others, first]
+    calls = tuple(bench.call(problem) for problem in problems)
+    seen = bench.run(bench.probe(first, calls=calls))
     found = trouble(seen)
     if found is not None:
         return found
-    first, third = bench.answer(seen, 0).output, bench.answer(seen, 2).output
-    if first is None or third is None or not np.array_equal(first, third, equal_nan=True):
+    before, after = bench.answer(seen, 0).output, bench.answer(seen, len(calls) - 1).output
+    if before is None or after is None or not np.array_equal(before, after, equal_nan=True):
         return failed("state.kept")
-    return compare(bench, case, problem, seen, 2)
+    findings = (compare(bench, case, p, seen, n) for n, p in enumerate(problems))
+    return min(findings, key=lambda finding: finding.credit)
+
+
+def survives_a_cast(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
+    """A module used in float32 and then cast to float64 is right in float64."""
+    problem = bench.draw(case, mask=mask, dtype="float32")
+    exact = replace(problem, dtype="float64")
+    calls = (bench.call(problem), bench.call(exact))
+    seen = bench.run(bench.probe(problem, calls=calls, recast="float64"))
+    return trouble(seen) or compare(bench, case, exact, seen, 1)
 
 
 def leaves_inputs_unchanged(bench: Bench, case: Case, mask: Mapping[str, str]) -> Finding:
@@ -40,14 +60,14 @@ def leaves_inputs_unchanged(bench: Bench, case: Case, mask: Mapping[str, str]) -
     names = (*bench.contract.inputs, "mask")
     given = [i for i in bench.call(problem) if isinstance(i, Input)]
     for name, before, after in zip(names, given, seen.returned[0].after):
-        if after is None or not np.array_equal(before.value, after):
+        if after is None or not np.array_equal(before.value, after, equal_nan=False):
             return failed("state.input-changed", name=name)
     return PASSED
 
 
 def registers_parameters(bench: Bench, case: Case) -> Finding:
     """Every parameter is one that optimisers and state_dict see."""
-    seen = bench.run(bench.probe(bench.draw(case), calls=()))
+    seen = bench.run(bench.probe(bench.draw(case), describe=True))
     found = trouble(seen)
     if found is not None:
         return found
@@ -58,7 +78,7 @@ def registers_parameters(bench: Bench, case: Case) -> Finding:
 
 
 def uses_every_parameter(bench: Bench, case: Case) -> Finding:
-    """Each parameter has a part in the output: some gradient reaches it.
+    """Each parameter belongs to a projection, and some gradient reaches it.
 
     The key bias is the exception: softmax forgets it, in every right implementation.
     """
@@ -75,19 +95,33 @@ def uses_every_parameter(bench: Bench, case: Case) -> Finding:
         for name, gradient in seen.parameter_gradients.items()
         if name not in spare and (gradient is None or not np.abs(gradient).max(initial=0.0) > 0)
     ]
-    return failed("state.idle-parameter", names=", ".join(idle)) if idle else PASSED
+    if idle:
+        return failed("state.idle-parameter", names=", ".join(idle))
+    if bench.layout is None:
+        return PASSED
+    known = bench.layout.write(problem.weights, problem.sizes.num_heads)
+    extra = [name for name in seen.parameter_gradients if name not in known]
+    return failed("state.extra-parameter", names=", ".join(extra)) if extra else PASSED
+
+
+def leaves_switches_alone(bench: Bench, case: Case) -> Finding:
+    """Neither constructor nor forward turns a global switch of torch or draws random numbers."""
+    seen = bench.run(bench.probe(bench.draw(case), watch=True))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    return failed("state.turned", names=", ".join(seen.turned)) if seen.turned else PASSED
 
 
 def moves_with_dtype(bench: Bench, case: Case, dtype: str) -> Finding:
     """After `.to(dtype)` the module takes inputs of that dtype, its mask built in or given."""
     mask = None if bench.contract.causal else {"kind": "random", "form": "b 1 q k"}
     problem = bench.draw(case, dtype=dtype, mask=mask if bench.contract.mask != "padding" else None)
-    unregistered = [
-        p.name for p in bench.run(bench.probe(problem, calls=())).parameters if not p.registered
-    ]
+    seen = bench.run(bench.probe(problem, describe=True))
+    unregistered = [p.name for p in seen.parameters if not p.registered]
     if unregistered:
         return failed("state.stays-behind", names=", ".join(unregistered))
-    return trouble(bench.run(bench.probe(problem))) or PASSED
+    return trouble(seen) or PASSED
 
 
 def moves_with_device(bench: Bench, case: Case) -> Finding:
@@ -109,10 +143,10 @@ def moves_with_device(bench: Bench, case: Case) -> Finding:
 
 
 def uses_no_ready_made_attention(bench: Bench, case: Case) -> Finding:
-    """No call of torch's own attention was seen, in eval and in training."""
+    """No call of torch's own attention was seen, in this case or any before it."""
     problem = bench.draw(case)
     for train in (False, True):
-        seen = bench.run(bench.probe(problem, watch=True, train=train))
-        if seen.ready_made:
-            return failed("state.ready-made", names=", ".join(sorted(set(seen.ready_made))))
+        bench.run(bench.probe(problem, watch=True, train=train))
+    if bench.ready_made:
+        return failed("state.ready-made", names=", ".join(sorted(bench.ready_made)))
     return PASSED

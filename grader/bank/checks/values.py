@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from grader.bank.bench import PASSED, Answer, Bench, Finding, failed, letters, t
 from grader.bank.draw import Problem
 from grader.definition import Activations
 from grader.mistakes import combine
-from grader.model import Array, Case, Message, Observation
-from grader.precision import Allowance
+from grader.model import Array, Case, Input, Message, Observation, Status
+from grader.precision import PRECISIONS, Allowance, mean_error
 
 
 def has_output_shape(bench: Bench, case: Case, sizes: Mapping[str, int] | None = None) -> Finding:
@@ -59,10 +60,14 @@ def matches_reference(
     storage: str = "contiguous",
     gain: float = 1.5,
     autocast: str | None = None,
+    train: bool = False,
+    slack: float = 0.0,
 ) -> Finding:
     """Output and weights equal the definition's, within what the dtype allows.
 
-    Under autocast module and inputs are float32, their values exact in the narrow dtype.
+    Under autocast module and inputs are float32, their values exact in the narrow dtype. `train`
+    is training mode with a dropout of 0. `slack` is a further relative error, for scores so large
+    that a constant in float32 shows.
     """
     problem = bench.draw(
         case,
@@ -72,16 +77,52 @@ def matches_reference(
         gain=gain,
         expanded=storage == "expanded",
     )
-    seen = bench.run(
-        bench.probe(
-            problem, storage=storage, autocast=autocast, dtype="float32" if autocast else dtype
-        )
-    )
+    options: dict[str, Any] = {"train": True, "dropout": 0.0} if train else {}
+    wide = "float32" if autocast else dtype
+    probe = bench.probe(problem, storage=storage, autocast=autocast, dtype=wide, **options)
+    seen = bench.run(probe)
+    return trouble(seen) or compare(bench, case, problem, seen, slack=slack)
+
+
+def takes_mask_forms(
+    bench: Bench, case: Case, forms: list[str], sizes: Mapping[str, int] | None = None
+) -> Finding:
+    """Masks of every form that broadcasts; all in one probe, one by one where that fails."""
+    base = bench.draw(case, sizes)
+    problems = [bench.remask(case, base, "random", form) for form in forms]
+    calls = tuple(bench.call(problem) for problem in problems)
+    seen = bench.run(bench.probe(base, calls=calls))
+    for number, (form, problem) in enumerate(zip(forms, problems)):
+        if seen.status is Status.OK:
+            found = compare(bench, case, problem, seen, number)
+        else:
+            alone = bench.run(bench.probe(problem))
+            found = trouble(alone) or compare(bench, case, problem, alone)
+        if found.credit < 1.0:
+            assert found.message is not None
+            assert problem.mask is not None
+            fields = {"shape": letters(problem.mask.shape), "axes": form, "inner": found.message}
+            return found._replace(message=Message("mask.form", fields))
+    return trouble(seen) or PASSED
+
+
+def takes_one_tensor_for_all(bench: Bench, case: Case) -> Finding:
+    """The very same tensor as query, key and value is self-attention, and nothing else."""
+    base = bench.draw(case, {"q_len": 5, "kv_len": 5})
+    problem = replace(base, inputs=base.inputs[:1] * len(base.inputs))
+    first, *others = bench.call(problem)
+    call = (first, *(replace(i, storage="same") for i in others if isinstance(i, Input)))
+    seen = bench.run(bench.probe(problem, calls=(call,)))
     return trouble(seen) or compare(bench, case, problem, seen)
 
 
 def compare(
-    bench: Bench, case: Case, problem: Problem, seen: Observation, call: int = 0
+    bench: Bench,
+    case: Case,
+    problem: Problem,
+    seen: Observation,
+    call: int = 0,
+    slack: float = 0.0,
 ) -> Finding:
     """Judge one call's output and weights against the definition; explain what differs."""
     answer = bench.answer(seen, call)
@@ -91,7 +132,7 @@ def compare(
         return failed(
             "shape.differs", what="output", got=shape, expected=letters(expected.output.shape)
         )
-    message = differences(answer, expected, problem.allowance, problem)
+    message = differences(answer, expected, problem.allowance.widened(slack, expected), problem)
     if message is None:
         return PASSED
     charged = bench.charged_elsewhere(case)
@@ -112,6 +153,11 @@ def differences(
     """The first of output and weights that differs; weights only where their shape is right."""
     assert answer.output is not None
     found = difference("output", answer.output, expected.output, allowed.output, problem)
+    if found is None and allowed.typical:
+        error = mean_error(answer.output, expected.output)
+        if error > allowed.typical:
+            times = f"{PRECISIONS[problem.dtype].typical * error / allowed.typical:.1f}"
+            return Message("values.imprecise", {"dtype": problem.dtype, "times": times})
     if found or answer.weights is None or answer.weights.shape != expected.weights.shape:
         return found
     return difference("weights", answer.weights, expected.weights, allowed.weights, problem)
