@@ -141,7 +141,8 @@ def test_error_of_ours_spreads_without_cost(grade_source, monkeypatch):
     monkeypatch.setitem(CHECKS, "is_on_in_training", fail)
     report = grade_source(RIGHT)
     lost = {v.case for v in report.verdicts if v.outcome is Outcome.ERROR}
-    assert lost == {"mask-none", "dropout-in-training", "dropout-on-weights", "dropout-scale"}
+    assert {"mask-none", "dropout-in-training", "dropout-on-weights", "dropout-scale"} <= lost
+    assert {v.area for v in report.verdicts if v.case in lost} == {"causal-mask", "dropout"}
     assert report.score == 100.0
     assert report.has_errors
     assert not report.all_passed
