@@ -27,7 +27,7 @@ from grader.sandbox.forge import Forge
 from grader.sandbox.session import Loaded, Session
 
 # A fresh worker every so often bounds what a file can remember between cases.
-GROUP = 32
+GROUP = 64
 
 
 @dataclass(frozen=True)
