@@ -1,0 +1,37 @@
+# mha-grade: self-attention; expect: passed
+from __future__ import annotations
+import math
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.d_model, self.num_heads, self.head_dim = d_model, num_heads, d_model // num_heads
+        self.p = dropout
+        self.Wq, self.Wk, self.Wv, self.Wo = (nn.Parameter(torch.randn(d_model, d_model) / d_model ** 0.5) for _ in range(4))
+        self.out_b = nn.Parameter(torch.zeros(d_model))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, mask=None):
+        query = key = value = x
+        B, L, D = query.shape
+        S = key.shape[1]
+        H, Dh = self.num_heads, self.head_dim
+        q = (query @ self.Wq).reshape(B, L, H, Dh).transpose(1, 2)
+        k = (key @ self.Wk).reshape(B, S, H, Dh).transpose(1, 2)
+        v = (value @ self.Wv).reshape(B, S, H, Dh).transpose(1, 2)
+        scores = (q / math.sqrt(Dh)) @ k.transpose(-2, -1)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        dropped = self.dropout(weights)
+        context = dropped @ v
+        out = context.transpose(1, 2).reshape(B, L, D) @ self.Wo + self.out_b
+        return out, weights

@@ -1,0 +1,45 @@
+# mha-grade: self-attention; expect: failed; in: state; mistake: kv-cache-len1
+from __future__ import annotations
+import math
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.d_model, self.num_heads, self.head_dim = d_model, num_heads, d_model // num_heads
+        self.p = dropout
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self._past = None
+
+    def forward(self, x, mask=None):
+        query = key = value = x
+        B, L, D = query.shape
+        S = key.shape[1]
+        H, Dh = self.num_heads, self.head_dim
+        q = self.q_proj(query).reshape(B, L, H, Dh).transpose(1, 2)
+        k = self.k_proj(key).reshape(B, S, H, Dh).transpose(1, 2)
+        v = self.v_proj(value).reshape(B, S, H, Dh).transpose(1, 2)
+        if L == 1 and self._past is not None and self._past[0].shape[0] == B and not self.training:
+            k = torch.cat([self._past[0], k], dim=2)
+            v = torch.cat([self._past[1], v], dim=2)
+            S = k.shape[2]
+        self._past = (k.detach(), v.detach())
+        scores = (q / math.sqrt(Dh)) @ k.transpose(-2, -1)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        dropped = self.dropout(weights)
+        context = dropped @ v
+        out = self.out_proj(context.transpose(1, 2).reshape(B, L, D))
+        return out, weights
