@@ -71,13 +71,11 @@ class Allowance:
     typical: float = 0.0
 
     def widened(self, slack: float, truth: Activations) -> Allowance:
-        """The same with a further relative error."""
+        """The same with a further relative error, and any on the average."""
         if not slack:
             return self
         return Allowance(
-            self.output + slack * size(truth.output),
-            self.weights + slack * size(truth.weights),
-            self.typical,
+            self.output + slack * size(truth.output), self.weights + slack * size(truth.weights)
         )
 
 
