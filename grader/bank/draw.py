@@ -54,11 +54,13 @@ class Problem:
         """True where different mistakes give different outputs.
 
         With one head, dividing by the root of the number of heads is not dividing at all; a mask
-        that shows everything, or one key to each query, is the same under many readings.
+        that shows everything, or one key to each query, is the same under many readings; and what
+        is done where a query sees nothing is a matter apart from how the mask is read.
         """
         if self.mask is None or self.visible is None:
             return self.sizes.all_differ()
-        several = bool((self.visible.sum(axis=-1) > 1).any())
+        seen = self.visible.sum(axis=-1)
+        several = bool((seen > 1).any() and (seen > 0).all())
         return self.sizes.all_differ() and several and not self.mask.all()
 
     def expect(self, steps: Steps) -> Activations:

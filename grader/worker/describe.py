@@ -124,8 +124,9 @@ def _line(cls: type) -> int:
 
 
 def _owner(module: nn.Module, name: str) -> str:
+    # Not get_submodule: a submodule may bear the name of a method, such as "to".
     path = name.rpartition(".")[0]
-    return type(module.get_submodule(path)).__name__
+    return type(dict(module.named_modules()).get(path, module)).__name__
 
 
 def _used_names(cls: type) -> set[str]:
