@@ -18,7 +18,7 @@ from grader.errors import GraderError, TextError, UnusableSubmission, UsageError
 from grader.files import folder, stem_of
 from grader.grade import Request, grade
 from grader.intake import read_submission
-from grader.model import Message, Report
+from grader.model import FREE, Message, Report
 from grader.reports import FORMATS
 from grader.sandbox.forge import open_forge
 from grader.sandbox.launch import Launched
@@ -54,6 +54,7 @@ def main(
     context: typer.Context,
     file: Annotated[Path | None, typer.Argument(help="The Python file to grade.")] = None,
     exercise: Annotated[str | None, typer.Option(help="The exercise it answers.")] = None,
+    free: Annotated[bool, typer.Option("--free", help="Judge it by its own convention.")] = False,
     class_name: Annotated[str | None, typer.Option("--class", help="The class to grade.")] = None,
     format_: Annotated[str, typer.Option("--format", help="terminal or json.")] = "terminal",
     output: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
@@ -77,7 +78,7 @@ def main(
         elif file is None:
             raise UsageError("usage.no-file")
         else:
-            request = Request(_check_seed(seed), exercise, class_name)
+            request = Request(_check_seed(seed), FREE if free else exercise, class_name)
             code = _grade(context.obj, file, request, format_, output, min_score, texts)
             _leave(code)
     except (UnusableSubmission, UsageError) as error:
@@ -133,7 +134,8 @@ def _list(texts: Texts) -> str:
 
 
 def _write_stub(name: str) -> Path:
-    load_exercise(name)
+    if name not in exercise_ids():
+        raise UsageError("exercise.unknown", wanted=name, known=", ".join(exercise_ids()))
     path = Path(f"{stem_of(name)}.py")
     text = (folder("exercises") / path.name).read_text(encoding="utf-8")
     try:

@@ -113,6 +113,14 @@ def after_softmax(weights: Array, visible: Array | None) -> Array:
     return weights
 
 
+def share_dead_rows(weights: Array, visible: Array | None) -> Array:
+    """Rows that see nothing get equal weights, as after a finite fill; no exercise asks for it."""
+    if visible is None:
+        return weights
+    dead = ~np.broadcast_to(visible, weights.shape).any(axis=-1, keepdims=True)
+    return np.where(dead, 1.0 / weights.shape[-1], weights)
+
+
 def mix(weights: Array, v: Array) -> Array:
     """Weights [b, h, q, k], v [b, h, k, d] -> [b, h, q, d]."""
     return weights @ v
@@ -121,6 +129,16 @@ def mix(weights: Array, v: Array) -> Array:
 def project(merged: Array, weights: Weights) -> Array:
     """Merged [b, q, h*d] -> output [b, q, m]."""
     return linear(merged, weights.Wo, weights.bo)
+
+
+def finish(output: Array, query: Array) -> Array:
+    """Nothing surrounds the attention; a file of its own kind may add the query here."""
+    return output
+
+
+def add_query(output: Array, query: Array) -> Array:
+    """A residual connection inside the module."""
+    return output + query
 
 
 @dataclass(frozen=True)
@@ -138,6 +156,7 @@ class Steps:
     mix: Callable[[Array, Array], Array] = mix
     merge: Callable[[Array], Array] = merge_heads
     project: Callable[[Array, Weights], Array] = project
+    finish: Callable[[Array, Array], Array] = finish
 
 
 CORRECT = Steps()
@@ -174,7 +193,7 @@ def attend(
     shares = store(steps.after_softmax(store(steps.softmax(masked)), visible))  # b h q k
     context = store(steps.mix(shares, v))  # b h q d
     merged = steps.merge(context)  # b q (h d)
-    output = store(steps.project(merged, weights))  # b q m
+    output = store(steps.finish(store(steps.project(merged, weights)), query))  # b q m
     return Activations(q, k, v, raw, scaled, masked, shares, context, merged, output)
 
 

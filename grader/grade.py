@@ -9,13 +9,18 @@ from dataclasses import dataclass, replace
 from grader.bank import load_exercise
 from grader.bank.bench import Bench, Finding, describe_death
 from grader.bank.checks import CHECKS, WEIGHTLESS
-from grader.calling import CallPlan, choose_class, guess_exercise, header_exercise, plan_call
+from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
+from grader.convention import (
+    Convention,
+    describe_convention,
+    find_convention,
+    match_exercise,
+)
 from grader.errors import UnusableSubmission, WorkerError
-from grader.matching import Match, match_layout
 from grader.model import (
+    FREE,
     Case,
     Exercise,
-    Limits,
     Message,
     Outcome,
     Report,
@@ -42,9 +47,8 @@ class Request:
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     """Load, find out how to call it and which parameter is which, judge every case."""
     began = time.monotonic()
-    named = request.exercise or header_exercise(submission.source)
-    limits = load_exercise(named).limits if named else Limits()
-    session = Session(forge, submission, limits)
+    named = request.exercise or header_exercise(submission.source) or FREE
+    session = Session(forge, submission, load_exercise(named).limits)
     try:
         report = _grade(session, submission, request, named)
     finally:
@@ -58,10 +62,10 @@ def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     )
 
 
-def _grade(session: Session, submission: Submission, request: Request, named: str | None) -> Report:
+def _grade(session: Session, submission: Submission, request: Request, named: str) -> Report:
     blank = Report(
         submission=submission,
-        exercise=named or "",
+        exercise=named,
         seed=request.seed,
         verdicts=(),
         areas={},
@@ -75,23 +79,36 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     if loaded.status is not Status.OK:
         return replace(blank, refusal=describe_failed_load(loaded))
     try:
-        cls = choose_class(loaded.classes, request.class_name)
+        convention = find(session, loaded, request, named)
     except UnusableSubmission as error:
         return replace(blank, refusal=error.message)
-    exercise = load_exercise(named or guess_exercise(cls, submission.source))
-    session.limits = exercise.limits
-    plan = plan_call(cls)
-    match = match_layout(exercise.contract, plan, session.run, request.seed)
-    carried = [match.mistake] if match.mistake else []
-    bench = Bench(exercise.contract, plan, session.run, match.layout, request.seed, carried=carried)
+    exercise = load_exercise(named)
+    bench = Bench(
+        convention.contract,
+        convention.plan,
+        session.run,
+        convention.match.layout,
+        request.seed,
+        carried=list(convention.carried),
+    )
     return replace(
         blank,
-        exercise=exercise.id,
         bank=exercise.version,
         areas=exercise.areas,
-        convention=tuple(describe_convention(plan, match, exercise, guessed=named is None)),
+        convention=tuple(describe_convention(convention, named == FREE)),
         verdicts=tuple(judge_all(exercise, bench, session)),
     )
+
+
+def find(session: Session, loaded: Loaded, request: Request, named: str) -> Convention:
+    """How the file is called: as its exercise prescribes, or as it turns out."""
+    cls = choose_class(loaded.classes, request.class_name)
+    if named == FREE:
+        return find_convention(cls, loaded.classes, session.run, request.seed)
+    contract = load_exercise(named).contract
+    plan = plan_exercise(cls, contract)
+    match = match_exercise(contract, plan, session.run, request.seed)
+    return Convention(plan, match, (match.mistake,) if match.mistake else ())
 
 
 def judge_all(exercise: Exercise, bench: Bench, session: Session) -> Iterable[Verdict]:
@@ -114,6 +131,9 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
 
     Where it failed through our own fault, so do the cases built on it.
     """
+    lacking = next((need for need in case.needs if need not in bench.offers()), None)
+    if lacking:
+        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{lacking}"))
     if blocked:
         outcome = Outcome.ERROR if blocked.outcome is Outcome.ERROR else Outcome.SKIPPED
         return _verdict(case, outcome, 0.0, Message("skipped.after", {"case": blocked.case}))
@@ -121,6 +141,8 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
         return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.layout-unknown"))
     try:
         finding: Finding = CHECKS[case.check](bench, case, **case.args)
+    except NotOfferedError as error:
+        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{error.what}"))
     except WorkerError as error:
         return _verdict(case, Outcome.ERROR, 0.0, error.message)
     except Exception as error:
@@ -154,20 +176,3 @@ def describe_failed_load(loaded: Loaded) -> Message:
     if loaded.status is Status.DIED:
         return describe_death("load", loaded.exit_code)
     return Message("load.unreadable")
-
-
-def describe_convention(
-    plan: CallPlan, match: Match, exercise: Exercise, guessed: bool
-) -> Iterable[Message]:
-    """What was chosen or found out, for the top of the report."""
-    if guessed:
-        yield Message("convention.guessed", {"exercise": exercise.id})
-    yield Message("convention.class", {"name": plan.class_name, "line": plan.line})
-    if match.layout is None:
-        yield Message("convention.layout-unknown")
-        return
-    for name, place in match.layout.places.items():
-        part = f" [{place.pattern}]" + (f", f = {place.slot}" if place.fused > 1 else "")
-        yield Message("convention.place", {"name": name, "where": place.weight + part})
-    if not match.proven:
-        yield Message("convention.layout-assumed")

@@ -1,14 +1,26 @@
-"""Which class is meant, which exercise it answers, and how it is built."""
+"""Which class is meant, and how its signature says it is built and called."""
 
+import numpy as np
 import pytest
 
-from grader.calling import CallPlan, choose_class, guess_exercise, header_exercise, plan_call
+from grader.calling import (
+    CallPlan,
+    MaskStyle,
+    NotOfferedError,
+    Slot,
+    choose_class,
+    header_exercise,
+    plan_exercise,
+    propose_builds,
+    propose_forwards,
+)
+from grader.calling.masks import cut_to, split_mask
 from grader.errors import UnusableSubmission
-from grader.model import Argument, CandidateClass
+from grader.model import Argument, CandidateClass, Contract, Input, Option, Settings
 
 
 def arguments(text):
-    """ "x mask= *args" -> Arguments; a trailing = is a default, a leading / is keyword-only."""
+    """ "x mask=None *args" -> Arguments; what follows = is a default, a leading / keyword-only."""
     found = []
     for word in text.split():
         kind = "positional_or_keyword"
@@ -18,7 +30,9 @@ def arguments(text):
             kind = "var_positional"
         elif word.startswith("/"):
             kind = "keyword_only"
-        found.append(Argument(word.strip("/*="), kind, not word.endswith("=")))
+        name, equals, default = word.strip("/*").partition("=")
+        name, _, annotation = name.partition(":")
+        found.append(Argument(name, kind, not equals, default, annotation))
     return tuple(found)
 
 
@@ -33,6 +47,7 @@ def candidate(
         constructor=arguments(constructor),
         forward=arguments(forward),
         used_by=tuple(more.get("used_by", ())),
+        reads=tuple(more.get("reads", ())),
     )
 
 
@@ -115,56 +130,6 @@ def test_unknown_wanted_class_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("forward", "exercise"),
-    [
-        ("x", "self-attention"),
-        ("x mask=", "self-attention"),
-        ("x attn_mask= need_weights=", "self-attention"),
-        ("x /mask", "self-attention"),
-        ("x padding_mask=", "causal-self-attention"),
-        ("x key_padding_mask=", "causal-self-attention"),
-        ("x lengths=", "causal-self-attention"),
-        ("query key value", "cross-attention"),
-        ("query key value mask=", "cross-attention"),
-        ("q k v mask", "cross-attention"),
-        ("x context", "cross-attention"),
-    ],
-)
-def test_exercise_follows_forward(forward, exercise):
-    assert guess_exercise(candidate(forward=forward), "") == exercise
-
-
-@pytest.mark.parametrize(
-    ("forward", "exercise"),
-    [
-        ("x mask", "self-attention"),
-        ("x attention_mask", "self-attention"),
-        ("x padding_mask", "causal-self-attention"),
-    ],
-)
-def test_required_mask_is_no_sequence(forward, exercise):
-    assert guess_exercise(candidate(forward=forward), "") == exercise
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "exercise"),
-    [
-        ("CausalSelfAttention", "", "causal-self-attention"),
-        ("MaskedMultiHeadAttention", "", "causal-self-attention"),
-        ("MultiHeadAttention", "torch.tril(x)", "causal-self-attention"),
-        ("MultiHeadAttention", "torch.triu(x, 1)", "causal-self-attention"),
-        ("MultiHeadAttention", "x.untrilled", "self-attention"),
-    ],
-)
-def test_exercise_follows_causality(name, source, exercise):
-    assert guess_exercise(candidate(name, forward="x"), source) == exercise
-
-
-def test_mask_argument_outweighs_source():
-    assert guess_exercise(candidate(forward="x mask="), "m = torch.tril(y)") == "self-attention"
-
-
-@pytest.mark.parametrize(
     ("source", "exercise"),
     [
         ("# mha-grade: self-attention\n", "self-attention"),
@@ -206,4 +171,241 @@ def test_header_names_exercise(source, exercise):
 )
 def test_plan_finds_dropout(constructor, dropout):
     found = candidate("Mine", constructor=constructor, line=7)
-    assert plan_call(found) == CallPlan("Mine", 7, dropout)
+    plan = plan_exercise(found, Contract(("x",), "attention", causal=False))
+    assert (plan.class_name, plan.line) == ("Mine", 7)
+    assert [s.name for s in plan.build if s.role == "dropout"] == ([dropout] if dropout else [])
+
+
+def builds(constructor, others=(), **more):
+    """Each proposed build as "name=role ..." with the numbers of the file behind a bar."""
+    found = candidate(constructor=constructor, **more)
+    return [
+        " ".join(f"{s.name}={s.role}" for s in slots)
+        + "".join(f" | {n}={r}" for n, r in numbers.items())
+        for slots, numbers in propose_builds(found, [found, *others])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("constructor", "first"),
+    [
+        ("d_model num_heads", "d_model=d_model num_heads=num_heads"),
+        ("h d_model dropout=0.1", "h=num_heads d_model=d_model dropout=dropout"),
+        ("embed_dim=512 n_heads=8", "embed_dim=d_model n_heads=num_heads"),
+        ("hidden_size num_attention_heads", "hidden_size=d_model num_attention_heads=num_heads"),
+        ("num_hiddens num_heads", "num_hiddens=d_model num_heads=num_heads"),
+        ("n_head d_model d_k d_v", "n_head=num_heads d_model=d_model d_k=head_dim d_v=head_dim"),
+        (
+            "query_dim context_dim=None heads=8 dim_head=64",
+            "query_dim=d_model heads=num_heads dim_head=head_dim",
+        ),
+        (
+            "d_in d_out context_length dropout num_heads qkv_bias=False",
+            "d_in=d_model d_out=d_model context_length=length dropout=dropout num_heads=num_heads",
+        ),
+        ("n_embd n_head block_size", "n_embd=d_model n_head=num_heads block_size=length"),
+        ("/dim /heads", "dim=d_model heads=num_heads"),
+        ("dim heads causal", "dim=d_model heads=num_heads causal=option"),
+        ("a b", "a=d_model b=num_heads"),
+        ("numHeads dModel", "numHeads=num_heads dModel=d_model"),
+    ],
+)
+def test_constructor_is_filled_by_name(constructor, first):
+    assert builds(constructor)[0] == first
+
+
+def test_unknown_arguments_are_tried_in_every_order():
+    found = builds("a b")
+    assert "a=num_heads b=d_model" in found
+    assert found[0] == "a=d_model b=num_heads"
+
+
+def test_settings_object_is_recognised():
+    assert builds("config")[0] == "config=settings"
+    assert (
+        builds("cfg: Config".replace(": ", ":"), [candidate("Config", is_module=False)])[0]
+        == "cfg=settings"
+    )
+    assert builds("config layer_idx=None")[0] == "config=settings"
+
+
+def test_settings_class_of_the_file_is_filled():
+    found = candidate(constructor="c:AttnConfig")
+    slots, _ = next(propose_builds(found, [found, candidate("AttnConfig", is_module=False)]))
+    assert isinstance(slots[0].value, Settings)
+    assert slots[0].value.class_name == "AttnConfig"
+
+
+def test_numbers_of_the_file_are_set():
+    assert builds("", reads=["n_embd", "n_head", "epochs"]) == [
+        " | n_embd=d_model | n_head=num_heads"
+    ]
+
+
+def forwards(forward):
+    found = candidate(forward=forward)
+    return [" ".join(f"{s.name}={s.role}" for s in slots) for slots in propose_forwards(found)]
+
+
+@pytest.mark.parametrize(
+    ("forward", "first"),
+    [
+        ("x", "x=query"),
+        ("x mask=None", "x=query mask=mask"),
+        (
+            "hidden_states attention_mask=None output_attentions=False",
+            "hidden_states=query attention_mask=mask",
+        ),
+        ("q k v mask=None", "q=query k=key v=value mask=mask"),
+        ("v k q mask", "v=value k=key q=query mask=mask"),
+        ("values keys queries", "values=value keys=key queries=query"),
+        ("x context", "x=query context=context"),
+        ("memory query", "memory=context query=query"),
+        ("x context=None mask=None", "x=query context=context mask=mask"),
+        (
+            "query key value key_padding_mask=None need_weights=True attn_mask=None",
+            "query=query key=key value=value key_padding_mask=padding attn_mask=mask",
+        ),
+        (
+            "queries keys values valid_lens",
+            "queries=query keys=key values=value valid_lens=padding",
+        ),
+        ("x is_causal=False", "x=query is_causal=flag"),
+        ("x past=None use_cache=False", "x=query"),
+    ],
+)
+def test_forward_is_filled_by_name(forward, first):
+    assert forwards(forward)[0] == first
+
+
+def test_nameless_sequences_are_tried_in_every_order():
+    assert len(forwards("a b c")) == 6
+    assert "a=value b=key c=query" in forwards("a b c")
+
+
+def plan(*forward, **more):
+    return CallPlan("Mine", 1, (Slot("d_model"), Slot("num_heads")), forward, **more)
+
+
+SIZES = (2, 3, 4, 5)
+QUERY, KEY = np.ones((2, 4, 6)), np.full((2, 5, 6), 2.0)
+
+
+def test_call_follows_the_order_of_the_arguments():
+    value, query, key = plan(Slot("value", "v"), Slot("query", "q"), Slot("key", "k")).call(
+        [QUERY, KEY, KEY + 1], None, SIZES, "float32"
+    )
+    assert [i.name for i in (value, query, key)] == ["v", "q", "k"]
+    assert [float(i.value.flat[0]) for i in (value, query, key)] == [3.0, 1.0, 2.0]
+
+
+def test_call_turns_the_axes():
+    (found,) = plan(Slot("query", "x"), axes="l b m").call([QUERY], None, SIZES, "float32")
+    assert found.value.shape == (4, 2, 6)
+    assert plan(axes="b m l").arrange(QUERY).shape == (2, 6, 4)
+    assert plan(axes="b m l").restore(np.zeros((2, 6, 4))).shape == (2, 4, 6)
+
+
+def test_required_mask_shows_everything():
+    style = MaskStyle("hidden", "bool", ("b k",))
+    _, mask = plan(Slot("query", "x"), Slot("mask", "m", style=style, required=True)).call(
+        [QUERY], None, SIZES, "float32"
+    )
+    assert mask.value.shape == (2, 5)
+    assert not mask.value.any()
+
+
+def test_mask_that_cannot_be_said_is_not_offered():
+    between = np.tri(4, 5, dtype=bool)
+    padded = plan(Slot("query"), Slot("padding", "p", style=MaskStyle(forms=("b k",))))
+    with pytest.raises(NotOfferedError) as caught:
+        padded.call([QUERY], between, SIZES, "float32")
+    assert caught.value.what == "mask"
+    with pytest.raises(NotOfferedError):
+        plan(Slot("query")).call([QUERY], between, SIZES, "float32")
+
+
+def test_mask_is_split_over_two_arguments():
+    padding = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]], dtype=bool)[:, None, None]
+    both = np.tri(4, 5, 1, dtype=bool) & padding
+    two = plan(
+        Slot("query"),
+        Slot("mask", "m", style=MaskStyle("additive", "float", ("q k",))),
+        Slot("padding", "p", style=MaskStyle("hidden", "bool", ("b k",))),
+    )
+    _, mask, hidden = two.call([QUERY], both, SIZES, "float16")
+    assert mask.dtype == "float16"
+    assert np.array_equal(mask.value == 0.0, (np.tri(4, 5, 1, dtype=bool) & padding.any(0))[0])
+    assert np.array_equal(hidden.value, ~padding[:, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("style", "dtype", "values"),
+    [
+        (MaskStyle("visible", "bool", ("b k",)), "bool", [True, True, False]),
+        (MaskStyle("hidden", "bool", ("b k",)), "bool", [False, False, True]),
+        (MaskStyle("visible", "int64", ("b k",)), "int64", [1, 1, 0]),
+        (MaskStyle("hidden", "float", ("b k",)), "bfloat16", [0, 0, 1]),
+        (MaskStyle("additive", "float", ("b k",)), "bfloat16", [0, 0, -np.inf]),
+    ],
+)
+def test_mask_is_written_as_it_is_meant(style, dtype, values):
+    mask = np.array([[[[True, True, False]]]])
+    found = style.write(mask, (1, 2, 3, 3), "bfloat16")
+    assert found.dtype == dtype
+    assert found.value.tolist() == [values]
+
+
+def test_lengths_count_what_comes_first():
+    style = MaskStyle("lengths", "int64", ("b k",))
+    mask = np.array([[1, 1, 0], [1, 0, 0]], dtype=bool)[:, None, None]
+    assert style.write(mask, (2, 2, 3, 3), "float32").value.tolist() == [2, 1]
+    assert style.write(mask[..., ::-1], (2, 2, 3, 3), "float32") is None
+
+
+def test_mask_keeps_its_shape_where_it_may():
+    style = MaskStyle("visible", "bool", ("b k", "b 1 1 k", "q k"))
+    mask = np.ones((2, 1, 1, 5), dtype=bool)
+    assert style.write(mask, SIZES, "float32").value.shape == (2, 1, 1, 5)
+    assert style.write(np.tri(4, 5, dtype=bool), SIZES, "float32").value.shape == (4, 5)
+
+
+def test_mask_is_cut_only_along_axes_that_make_no_difference():
+    full = np.broadcast_to(np.tri(4, 5, dtype=bool), SIZES)
+    assert cut_to(full, "q k").tolist() == np.tri(4, 5, dtype=bool).tolist()
+    assert cut_to(full, "b q k").shape == (2, 4, 5)
+    assert cut_to(full, "b k") is None
+
+
+def test_mask_of_no_two_parts_is_not_split():
+    mask = np.zeros(SIZES, dtype=bool)
+    mask[0, :, 1, 1] = mask[0, :, 2, 2] = mask[1, :, 1, 2] = True
+    assert split_mask(mask, SIZES) is None
+
+
+def test_none_is_given_by_name():
+    assert plan(Slot("query"), Slot("mask", "m")).without_mask() == Option(None, "m")
+    with pytest.raises(NotOfferedError):
+        plan(Slot("query"), Slot("mask", "m", required=True)).without_mask()
+
+
+def test_sizes_go_where_the_plan_says():
+    slots = (Slot("head_dim", "d_k"), Slot("num_heads"), Slot("length", "n"), Slot("dropout", "p"))
+    built = CallPlan("Mine", 1, slots, (), {"n_embd": "d_model"}).construct(
+        {"d_model": 18, "num_heads": 3, "q_len": 90}, dropout=0.25
+    )
+    assert built == {
+        "construct": (3,),
+        "construct_named": {"d_k": 6, "n": 90, "p": 0.25},
+        "globals": {"n_embd": 18},
+    }
+
+
+def test_exercise_is_called_by_position():
+    contract = Contract(("query", "key", "value"), "attention", causal=False)
+    found = plan_exercise(candidate(), contract)
+    mask = np.ones((4, 5), dtype=bool)
+    call = found.call([QUERY, KEY, KEY], mask, SIZES, "float32")
+    assert [type(i) for i in call] == [Input] * 4
+    assert [i.name for i in call] == [None] * 4
+    assert call[3].value.shape == (4, 5)

@@ -237,6 +237,7 @@ DEFAULTS = {
     "mix": definition.mix,
     "merge": definition.merge_heads,
     "project": definition.project,
+    "finish": definition.finish,
 }
 
 

@@ -75,7 +75,6 @@ SAMPLE = Report(
     ),
     areas={"shapes": 4.0, "scaling": 8.0, "causal-mask": 3.0, "non-contiguous": 3.0, "state": 1.0},
     convention=(
-        Message("convention.guessed", {"exercise": "self-attention"}),
         Message("convention.class", {"name": "MultiHeadAttention", "line": 8}),
         Message("convention.place", {"name": "Wq", "where": "qkv.weight [(f h d) m], f = 0"}),
     ),

@@ -277,17 +277,22 @@ CLASS = {
     "line": 4,
     "is_module": True,
     "has_forward": True,
-    "constructor": [["d_model", "positional_or_keyword", True]],
-    "forward": [["x", "positional_or_keyword", True], ["mask", "keyword_only", False]],
+    "constructor": [["d_model", "positional_or_keyword", True, "", "int"]],
+    "forward": [
+        ["x", "positional_or_keyword", True, "", ""],
+        ["mask", "keyword_only", False, "None", ""],
+    ],
     "used_by": [],
+    "reads": ["n_head"],
 }
 
 
 def test_class_is_read():
     (cls,) = wire.read_classes({"classes": [CLASS]})
     assert (cls.name, cls.line, cls.is_module, cls.has_forward) == ("Mha", 4, True, True)
-    assert cls.constructor == (Argument("d_model", "positional_or_keyword", True),)
-    assert cls.forward[1] == Argument("mask", "keyword_only", False)
+    assert cls.constructor == (Argument("d_model", "positional_or_keyword", True, "", "int"),)
+    assert cls.forward[1] == Argument("mask", "keyword_only", False, "None")
+    assert cls.reads == ("n_head",)
 
 
 @pytest.mark.parametrize(

@@ -5,29 +5,43 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from grader.bank.draw import Problem, generator, pose, visibility
+from grader.bank.draw import Problem, generator, pose, right_steps, visibility
 from grader.bank.masks import Sizes, draw_mask
-from grader.calling import CallPlan
-from grader.definition import Activations
+from grader.calling import BATCH_FIRST, CallPlan
+from grader.definition import Activations, Steps
 from grader.layout import Layout
 from grader.mistakes import Mistake, are_compatible, combine, known_for
 from grader.model import (
     Array,
+    Call,
     Case,
     Contract,
-    Input,
     Message,
     Observation,
     Probe,
     Status,
 )
 
+OFFERS = (
+    "one-sequence",
+    "two-sequences",
+    "causal",
+    "not-causal",
+    "dropout",
+    "weights",
+    "divisibility",
+    "batch-first",
+    "two-lengths",
+)
+# Kinds of masks that mean the same along whichever axes they are drawn.
+SHAPELESS = ("random", "dead", "open")
 T = TypeVar("T")
 Run = Callable[[Probe], Observation]
 
@@ -86,6 +100,22 @@ class Bench:
         found: T = self.remembered[key]
         return found
 
+    def offers(self) -> frozenset[str]:
+        """What this file offers of what a case may need."""
+        offered = (
+            len(self.contract.inputs) == 1,
+            len(self.contract.inputs) > 1,
+            self.contract.causal,
+            not self.contract.causal,
+            self.plan.has_dropout,
+            self.plan.weights is not None,
+            not self.plan.fixes_head_dim and not self.contract.wide,
+            self.plan.axes == BATCH_FIRST,
+            # Where a causal edge stands between two lengths is a matter of taste.
+            not (self.contract.causal and self.contract.one_length),
+        )
+        return frozenset(itertools.compress(OFFERS, offered))
+
     def rng(self, case: Case | str) -> np.random.Generator:
         """The random numbers of one case, or of a problem that several cases share."""
         return generator(self.seed, case if isinstance(case, str) else case.id)
@@ -95,7 +125,8 @@ class Bench:
     ) -> Problem:
         """A problem for the candidate's parameters; sizes not given are the default ones."""
         wanted = Sizes(**(sizes or {}))
-        if len(self.contract.inputs) == 1:
+        crossed = isinstance(case, Case) and case.area == "cross-attention"
+        if len(self.contract.inputs) == 1 or (self.contract.one_length and not crossed):
             wanted = Sizes(
                 wanted.batch, wanted.q_len, wanted.q_len, wanted.d_model, wanted.num_heads
             )
@@ -104,10 +135,19 @@ class Bench:
         if options.get("mask") is None:
             options.pop("mask", None)
         else:
-            options["mask"] = tuple(options["mask"].items())
+            options["mask"] = tuple(self._fit(options["mask"]).items())
         name = case if isinstance(case, str) else case.id
         chosen = tuple(options.items())
         return pose(self.seed, name, self.contract, wanted, biases, has_output, chosen)
+
+    def _fit(self, mask: Mapping[str, str]) -> Mapping[str, str]:
+        """The mask in the nearest form that the file takes, where its kind has a meaning there."""
+        taken = self.plan.mask_axes()
+        wanted = set(mask["form"].split()) - {"1"}
+        if not taken or mask["kind"] not in SHAPELESS or any(wanted <= axes for axes in taken):
+            return mask
+        nearest = max(taken, key=lambda axes: len(wanted & axes))
+        return {**mask, "form": " ".join(axis if axis in nearest else "1" for axis in "bhqk")}
 
     def remask(self, case: Case, problem: Problem, kind: str, form: str) -> Problem:
         """The same weights and inputs under another mask."""
@@ -115,6 +155,10 @@ class Bench:
         mask = draw_mask(rng, problem.sizes, kind, form)
         visible = visibility(self.contract, problem.sizes, mask)
         return replace(problem, mask=mask, visible=visible)
+
+    def steps(self, mistakes: Sequence[Mistake]) -> Steps:
+        """What the contract says is right, with these mistakes made."""
+        return combine(mistakes, right_steps(self.contract))
 
     def probe(
         self,
@@ -126,43 +170,55 @@ class Bench:
         **options: Any,
     ) -> Probe:
         """One call on this problem, as the contract says; further options are Probe's own."""
-        sizes = problem.sizes
-        named = {} if dropout is None or not self.plan.dropout else {self.plan.dropout: dropout}
-        weights = self.layout.write(problem.weights, sizes.num_heads) if self.layout else {}
+        heads = problem.sizes.num_heads
+        weights = self.layout.write(problem.weights, heads) if self.layout else {}
         options.setdefault("calls", (self.call(problem, storage, dtype),))
-        return Probe(
-            class_name=self.plan.class_name,
-            construct=(sizes.d_model, sizes.num_heads),
-            construct_named=named,
-            weights=weights,
-            dtype=dtype or problem.dtype,
-            **options,
-        )
+        if options.get("cotangent") is not None:
+            options["cotangent"] = self.plan.arrange(options["cotangent"])
+        built = self.plan.construct(asdict(problem.sizes), dropout)
+        return self._probe(built | options, weights=weights, dtype=dtype or problem.dtype)
+
+    def build(self, d_model: int, num_heads: int) -> Probe:
+        """The constructor alone."""
+        return self._probe(self.plan.construct({"d_model": d_model, "num_heads": num_heads}))
 
     def unloaded(self, problem: Problem) -> Probe:
         """One call on this problem with the weights the candidate's constructor drew."""
-        sizes = (problem.sizes.d_model, problem.sizes.num_heads)
-        call = self.call(problem)
-        return Probe(self.plan.class_name, sizes, calls=(call,), dtype=problem.dtype)
+        built = self.plan.construct(asdict(problem.sizes))
+        return self._probe(built, calls=(self.call(problem),), dtype=problem.dtype)
 
-    def call(
-        self, problem: Problem, storage: str = "contiguous", dtype: str | None = None
-    ) -> tuple[Input | None, ...]:
-        """The positional inputs of one call; a mask of None is left out."""
-        inputs = [Input(x, dtype or problem.dtype, storage) for x in problem.inputs]
-        mask = () if problem.mask is None else (Input(problem.mask, "bool"),)
-        return (*inputs, *mask)
+    def _probe(self, options: Mapping[str, Any], **more: Any) -> Probe:
+        plan = self.plan
+        fixed = {"output": plan.output, "without_norms": bool(plan.norms)}
+        return Probe(plan.class_name, **{**fixed, **options, **more})
+
+    def call(self, problem: Problem, storage: str = "contiguous", dtype: str | None = None) -> Call:
+        """The inputs of one call, as the plan arranges them; a mask of None is left out."""
+        wanted = dtype or problem.dtype
+        return self.plan.call(problem.inputs, problem.mask, problem.sizes.scores, wanted, storage)
 
     def answer(self, observation: Observation, call: int = 0) -> Answer:
-        """Output first, weights second, of one call of an observation that is `OK`."""
+        """Output and weights of one call of an observation that is `OK`."""
         # Of whatever dtype: a bool, say, has no differences.
-        tensors = observation.returned[call].tensors
-        first, second = (t if t is None else t.astype(float) for t in map(tensors.get, (0, 1)))
-        return Answer(first, second)
+        found = {at: t.astype(float) for at, t in observation.returned[call].tensors.items()}
+        output = found.get(self.plan.output)
+        weights = None if self.plan.weights is None else found.get(self.plan.weights)
+        return Answer(None if output is None else self.plan.restore(output), weights)
+
+    def input_gradients(self, observation: Observation) -> dict[str, Array | None]:
+        """The gradients of the contract's inputs, by the contract's names."""
+        claimed = dict(zip(self.inputs_in_call(), observation.input_gradients))
+        found = {name: claimed.get(name) for name in self.contract.inputs}
+        return {n: None if g is None else self.plan.restore(g) for n, g in found.items()}
+
+    def inputs_in_call(self) -> list[str]:
+        """The contract's inputs in the order of the candidate's arguments."""
+        names = dict(zip(self.plan.sequences(), self.contract.inputs))
+        return [names[slot.role] for slot in self.plan.forward if slot.role in names]
 
     def expect(self, case: Case, problem: Problem) -> Activations:
         """The definition's values, given the mistakes that other areas are charged with."""
-        return problem.expect(combine(self.charged_elsewhere(case)))
+        return problem.expect(self.steps(self.charged_elsewhere(case)))
 
     def charged_elsewhere(self, case: Case) -> list[Mistake]:
         """Known mistakes of this file that this case's area does not pay for."""
@@ -173,13 +229,13 @@ class Bench:
 
         Looked for only where the problem tells mistakes apart.
         """
-        if self.carried and agrees(output, problem.expect(combine(self.carried)).output):
+        if self.carried and agrees(output, problem.expect(self.steps(self.carried)).output):
             return self.carried[-1]
         if not problem.tells_apart():
             return None
         for mistake in known_for(self.contract):
             if are_compatible(self.carried, mistake):
-                expected = problem.expect(combine([*self.carried, mistake])).output
+                expected = problem.expect(self.steps([*self.carried, mistake])).output
                 if agrees(output, expected):
                     self.carried.append(mistake)
                     return mistake

@@ -9,13 +9,21 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from grader.bank.masks import Sizes, causal, draw_mask
-from grader.definition import CORRECT, Activations, Steps, Weights, attend
+from grader.definition import (
+    CORRECT,
+    Activations,
+    Steps,
+    Weights,
+    add_query,
+    attend,
+    share_dead_rows,
+)
 from grader.model import Array, Contract
 from grader.precision import PRECISIONS, Allowance, allow
 
@@ -33,22 +41,23 @@ class Problem:
     inputs: tuple[Array, ...]
     mask: Array | None
     visible: Array | None
+    right: Steps = CORRECT
 
     @property
     def attended(self) -> tuple[Array, Array, Array]:
-        """query, key and value: for self-attention all the same."""
-        query, key, value = self.inputs if len(self.inputs) == 3 else self.inputs * 3
+        """query, key and value: the last of fewer inputs stands for those that are missing."""
+        query, key, value = (*self.inputs, *self.inputs[-1:] * 2)[:3]
         return query, key, value
 
     @functools.cached_property
     def truth(self) -> Activations:
         """What a right answer computes."""
-        return self.expect(CORRECT)
+        return self.expect(self.right)
 
     @functools.cached_property
     def allowance(self) -> Allowance:
         """How far a right answer may be from `truth`."""
-        return self.allow(self.truth, CORRECT)
+        return self.allow(self.truth, self.right)
 
     def tells_apart(self) -> bool:
         """True where different mistakes give different outputs.
@@ -116,26 +125,45 @@ def draw(
     lengths = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
     drawn = [store(rng.normal(size=(batch, length, sizes.d_model))) for length in lengths]
     inputs = tuple(np.repeat(x, sizes.batch // batch, axis=0) for x in drawn)
-    weights = draw_weights(rng, sizes.d_model, biases, has_output, gain, dtype)
+    inner = sizes.d_model * (sizes.num_heads if contract.wide else 1)
+    weights = draw_weights(rng, (sizes.d_model, inner), biases, has_output, gain, dtype)
     shown = None if mask is None else draw_mask(rng, sizes, mask["kind"], mask["form"])
-    return Problem(sizes, dtype, weights, inputs, shown, visibility(contract, sizes, shown))
+    if shown is not None and contract.causal and mask and mask["kind"] == "random":
+        # Under a causal edge the first query sees the first key or nothing.
+        shown[..., 0] = True
+    seen = visibility(contract, sizes, shown)
+    return Problem(sizes, dtype, weights, inputs, shown, seen, right_steps(contract))
+
+
+def right_steps(contract: Contract) -> Steps:
+    """The definition with what the contract's own convention adds to it."""
+    steps = CORRECT
+    if contract.residual:
+        steps = replace(steps, finish=add_query)
+    if contract.uniform_dead_rows:
+        steps = replace(steps, after_softmax=share_dead_rows)
+    return steps
 
 
 def draw_weights(
     rng: np.random.Generator,
-    d_model: int,
+    widths: tuple[int, int],
     biases: frozenset[str],
     has_output: bool,
     gain: float,
     dtype: str,
 ) -> Weights:
-    """Projections [d_model, d_model], and the biases that the candidate's module has."""
+    """Projections [inner, d_model] or back, and the biases that the candidate's module has.
+
+    `widths` is (d_model, inner), where inner is that of all heads side by side.
+    """
     store = PRECISIONS[dtype].store
     found: dict[str, Any] = {}
     for name in ("Wq", "Wk", "Wv", "Wo"):
-        matrix = rng.normal(size=(d_model, d_model)) * gain / np.sqrt(d_model)
+        into, out = reversed(widths) if name == "Wo" else widths
+        matrix = rng.normal(size=(out, into)) * gain / np.sqrt(into)
         found[name] = store(matrix)
-        vector = store(rng.normal(size=d_model) * BIAS)
+        vector = store(rng.normal(size=out) * BIAS)
         found["b" + name[1]] = vector if "b" + name[1] in biases else None
     if not has_output:
         found["Wo"] = None
@@ -144,8 +172,7 @@ def draw_weights(
 
 def visibility(contract: Contract, sizes: Sizes, mask: Array | None) -> Array | None:
     """Which key each query may see, [b, h, q, k], from the contract and the mask shown."""
-    shape = (sizes.batch, sizes.num_heads, sizes.q_len, sizes.kv_len)
-    visible = np.ones(shape, dtype=bool)
+    visible = np.ones(sizes.scores, dtype=bool)
     if mask is None and not contract.causal:
         return None
     if mask is not None:

@@ -11,12 +11,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from grader.bank.bench import OFFERS
 from grader.bank.checks import CHECKS
 from grader.bank.masks import KINDS, Sizes
 from grader.bank.schema import Reader, read_yaml
 from grader.errors import UsageError
 from grader.files import PACKAGE, stem_of
-from grader.model import Case, Contract, Exercise, Limits
+from grader.model import FREE, Case, Contract, Exercise, Limits
 
 BANK = PACKAGE / "bank"
 AREAS = (
@@ -35,21 +36,22 @@ AREAS = (
     "state",
 )
 TOP_KEYS = ("contract", "areas", "cases", "limits")
-CASE_KEYS = ("id", "area", "check", "points", "catches", "args", "after")
+CASE_KEYS = ("id", "area", "check", "points", "catches", "args", "after", "needs")
 # The checks' own parameters before the ones a case may set.
 GIVEN = ("bench", "case")
 
 
 def exercise_ids(folder: Path = BANK) -> tuple[str, ...]:
-    """The ids of all exercises in the bank."""
-    return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("*.yaml")))
+    """The ids of all exercises in the bank; files that answer none have a bank of their own."""
+    found = (path.stem.replace("_", "-") for path in folder.glob("*.yaml"))
+    return tuple(sorted(name for name in found if name != FREE))
 
 
 @functools.cache
 def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
     """One exercise, checked in full; UsageError for an unknown id, BankError for bad data."""
     path = folder / f"{stem_of(exercise)}.yaml"
-    if exercise not in exercise_ids(folder):
+    if exercise not in (*exercise_ids(folder), FREE):
         raise UsageError("exercise.unknown", wanted=exercise, known=", ".join(exercise_ids(folder)))
     raw = path.read_bytes()
     reader = Reader(path)
@@ -68,7 +70,8 @@ def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
 
 
 def _read_contract(reader: Reader, data: Any) -> Contract:
-    keys = [field.name for field in fields(Contract)]
+    # The rest is never prescribed: it is what a file of its own kind turns out to do.
+    keys = [field.name for field in fields(Contract)][:3]
     found = reader.mapping(data, "contract", keys, keys)
     return Contract(
         tuple(reader.items(found["inputs"], "contract: inputs")),
@@ -98,6 +101,10 @@ def _read_case(reader: Reader, row: Any) -> Case:
         catches=str(row["catches"]),
         args=_read_arguments(reader, name, row["check"], row.get("args", {})),
         after=tuple(reader.items(row.get("after", []), f"{name}: after")),
+        needs=tuple(
+            reader.choice(need, f"{name}: needs", OFFERS)
+            for need in reader.items(row.get("needs", []), f"{name}: needs")
+        ),
     )
 
 

@@ -20,6 +20,11 @@ class Sizes:
     d_model: int = 18
     num_heads: int = 3
 
+    @property
+    def scores(self) -> tuple[int, int, int, int]:
+        """The shape of the attention scores, [b, h, q, k]."""
+        return self.batch, self.num_heads, self.q_len, self.kv_len
+
     def all_differ(self) -> bool:
         """True where no two sizes coincide and none is 1."""
         sizes = (self.batch, self.q_len, self.num_heads, self.d_model // self.num_heads)
@@ -103,6 +108,13 @@ def _dead(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Arr
     return mask
 
 
+def _dead_padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
+    """Real tokens first, and none at all in the last sample."""
+    mask = np.array(_padding(rng, sizes, shape))
+    mask[-1] = False
+    return mask
+
+
 def _dead_heads(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
     """A random mask in which each head has other rows that see nothing."""
     mask = _random(rng, sizes, shape)
@@ -125,6 +137,7 @@ KINDS: dict[str, Callable[[np.random.Generator, Sizes, tuple[int, ...]], Array]]
     "first-only": _first_only,
     "combined": _combined,
     "dead": _dead,
+    "dead-padding": _dead_padding,
     "dead-heads": _dead_heads,
     "open": _open,
 }

@@ -37,12 +37,34 @@ class Place(NamedTuple):
     slot: int = 0
 
 
+class AxisSizes(NamedTuple):
+    """The sizes of the axes that patterns name: heads, head size, model, fused projections."""
+
+    h: int
+    d: int
+    m: int
+    f: int = 1
+
+    def by_axis(self) -> dict[str, int]:
+        """The same by letter, with 1 for an axis of length one."""
+        return {**self._asdict(), "1": 1}
+
+
+def head_width(d_model: int, num_heads: int, wide: bool) -> int:
+    """The size of one head: its share of the model, or all of it."""
+    return d_model if wide else d_model // num_heads
+
+
 @dataclass(frozen=True)
 class Layout:
-    """A place for each of Wq, Wk, Wv and, unless the module has no output projection, Wo."""
+    """A place for each of Wq, Wk, Wv and, unless the module has no output projection, Wo.
+
+    In a `wide` one every head is as wide as the model.
+    """
 
     places: Mapping[str, Place]
     cost: int
+    wide: bool = False
 
     def read(self, theta: Mapping[str, Array], num_heads: int) -> Weights:
         """Parameters by name -> canonical weights."""
@@ -50,7 +72,9 @@ class Layout:
         d_model = self._width(theta)
         for canonical, name, pattern, place in self._tensors():
             flat = _gather(theta, name, num_heads).reshape(-1)
-            found[canonical] = flat[indices(canonical, pattern, place, num_heads, d_model)]
+            found[canonical] = flat[
+                indices(canonical, pattern, place, self._sizes(place, num_heads, d_model))
+            ]
         return Weights(**found)  # type: ignore[arg-type]
 
     def write(self, weights: Weights, num_heads: int) -> dict[str, Array]:
@@ -58,10 +82,10 @@ class Layout:
         theta: dict[str, Array] = {}
         d_model = weights.Wq.shape[1]
         for canonical, name, pattern, place in self._tensors():
-            where = indices(canonical, pattern, place, num_heads, d_model)
+            sizes = self._sizes(place, num_heads, d_model)
+            where = indices(canonical, pattern, place, sizes)
             if name not in theta:
-                shape = shape_of(pattern, _sizes(place.fused, num_heads, d_model))
-                theta[name] = np.zeros(shape)
+                theta[name] = np.zeros(shape_of(pattern, sizes.by_axis()))
             theta[name].reshape(-1)[where] = getattr(weights, canonical)
         return {
             one: array
@@ -72,6 +96,9 @@ class Layout:
     def biases(self) -> frozenset[str]:
         """The canonical names of the biases this module has."""
         return frozenset(BIASES[name] for name, p in self.places.items() if p.bias is not None)
+
+    def _sizes(self, place: Place, num_heads: int, d_model: int) -> AxisSizes:
+        return AxisSizes(num_heads, head_width(d_model, num_heads, self.wide), d_model, place.fused)
 
     def _tensors(self) -> list[tuple[str, str, str, Place]]:
         """(canonical name, parameter name, pattern, place) of each tensor that is there."""
@@ -91,9 +118,9 @@ class Layout:
 
 
 @functools.cache
-def indices(canonical: str, pattern: str, place: Place, num_heads: int, d_model: int) -> Array:
+def indices(canonical: str, pattern: str, place: Place, lengths: AxisSizes) -> Array:
     """Positions in the flat parameter of each element of one canonical tensor."""
-    sizes = _sizes(place.fused, num_heads, d_model)
+    sizes = lengths.by_axis()
     axes = [axis for group in groups_of(pattern) for axis in group]
     grid = np.arange(int(np.prod([sizes[axis] for axis in axes]))).reshape(
         [sizes[axis] for axis in axes]
@@ -109,8 +136,8 @@ def indices(canonical: str, pattern: str, place: Place, num_heads: int, d_model:
     if fused:
         moved = moved[place.slot]
     if canonical == "Wo":
-        return moved.reshape(d_model, -1)
-    return moved.reshape(-1, d_model) if tail else moved.reshape(-1)
+        return moved.reshape(lengths.m, -1)
+    return moved.reshape(-1, lengths.m) if tail else moved.reshape(-1)
 
 
 @functools.cache
@@ -122,10 +149,6 @@ def groups_of(pattern: str) -> list[list[str]]:
 def shape_of(pattern: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """The parameter shape that a pattern means."""
     return tuple(math.prod([sizes[axis] for axis in group]) for group in groups_of(pattern))
-
-
-def _sizes(fused: int, num_heads: int, d_model: int) -> dict[str, int]:
-    return {"f": fused, "h": num_heads, "d": d_model // num_heads, "m": d_model, "1": 1}
 
 
 def _gather(theta: Mapping[str, Array], name: str, num_heads: int) -> Array:

@@ -7,7 +7,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from grader.layout.places import EACH_HEAD, Layout, Place, groups_of, shape_of
+from grader.layout.places import (
+    EACH_HEAD,
+    AxisSizes,
+    Layout,
+    Place,
+    groups_of,
+    head_width,
+    shape_of,
+)
 from grader.layout.roles import UNNAMED, bias_of, cost_of, role_of
 from grader.model import Parameter
 
@@ -35,14 +43,16 @@ MAX_PARAMETERS = 400
 MAX_ALIKE = 8
 
 
-def propose(parameters: Sequence[Parameter], d_model: int, num_heads: int) -> list[Layout]:
+def propose(
+    parameters: Sequence[Parameter], d_model: int, num_heads: int, wide: bool = False
+) -> list[Layout]:
     """Layouts that fit these parameters of a module built for d_model and num_heads."""
     known = [*parameters, *_stacks(parameters, num_heads)]
     if len(known) > MAX_PARAMETERS:
         known = sorted(known, key=lambda parameter: not role_of(parameter.name))[:MAX_PARAMETERS]
-    finder = Finder(known, d_model, num_heads)
+    finder = Finder(known, AxisSizes(num_heads, head_width(d_model, num_heads, wide), d_model))
     found = [*finder.fused(), *finder.pairs(), *finder.stacked(), *finder.separate()]
-    return sorted(found, key=lambda layout: layout.cost)
+    return [replace(layout, wide=wide) for layout in sorted(found, key=lambda one: one.cost)]
 
 
 def named_layout(proposals: Sequence[Layout]) -> Layout | None:
@@ -54,9 +64,9 @@ def named_layout(proposals: Sequence[Layout]) -> Layout | None:
 class Finder:
     """The parameters of one module, and the patterns their shapes fit."""
 
-    def __init__(self, parameters: Sequence[Parameter], d_model: int, num_heads: int) -> None:
+    def __init__(self, parameters: Sequence[Parameter], sizes: AxisSizes) -> None:
         self.parameters = parameters
-        self.sizes = {"h": num_heads, "d": d_model // num_heads, "m": d_model, "1": 1}
+        self.sizes = sizes.by_axis()
         self.outputs = list(self._outputs())
 
     def fused(self) -> Iterator[Layout]:

@@ -97,9 +97,9 @@ def known_for(contract: Contract) -> list[Mistake]:
     return [m for m in CATALOGUE.values() if contract.causal or not m.causal]
 
 
-def combine(mistakes: Sequence[Mistake]) -> Steps:
-    """The definition with every one of these mistakes made; they replace different steps."""
-    steps = CORRECT
+def combine(mistakes: Sequence[Mistake], right: Steps = CORRECT) -> Steps:
+    """The right steps with every one of these mistakes made; they replace different ones."""
+    steps = right
     for mistake in mistakes:
         steps = replace(steps, **mistake.steps)
     return steps

@@ -5,13 +5,25 @@ Sizes are written `batch, q_len, kv_len, d_model, num_heads, head_dim`; arrays a
 
 from grader.model.arrays import Array
 from grader.model.candidate import Argument, CandidateClass, Parameter, Submission
-from grader.model.exchange import Fault, Input, Observation, Probe, Returned, Status
+from grader.model.exchange import (
+    Call,
+    Fault,
+    Input,
+    Observation,
+    Option,
+    Probe,
+    Returned,
+    Settings,
+    Status,
+)
 from grader.model.exercise import Case, Contract, Exercise, Limits
-from grader.model.report import Isolation, Message, Outcome, Printed, Report, Verdict
+from grader.model.report import FREE, Isolation, Message, Outcome, Printed, Report, Verdict
 
 __all__ = [
+    "FREE",
     "Argument",
     "Array",
+    "Call",
     "CandidateClass",
     "Case",
     "Contract",
@@ -22,12 +34,14 @@ __all__ = [
     "Limits",
     "Message",
     "Observation",
+    "Option",
     "Outcome",
     "Parameter",
     "Printed",
     "Probe",
     "Report",
     "Returned",
+    "Settings",
     "Status",
     "Submission",
     "Verdict",

@@ -26,16 +26,25 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a candidate's function, as its signature shows it."""
+    """One argument of a candidate's function, as its signature shows it.
+
+    `default` and `annotation` are their source-like texts, cut short, "" for none.
+    """
 
     name: str
     kind: str
     required: bool
+    default: str = ""
+    annotation: str = ""
 
 
 @dataclass(frozen=True)
 class CandidateClass:
-    """A class found in a submission. `used_by` names other classes of the file that use it."""
+    """A class found in a submission.
+
+    `used_by` names other classes of the file that use it, `reads` the file's own numbers that its
+    functions look up.
+    """
 
     name: str
     line: int
@@ -44,3 +53,4 @@ class CandidateClass:
     constructor: tuple[Argument, ...]
     forward: tuple[Argument, ...]
     used_by: tuple[str, ...]
+    reads: tuple[str, ...] = ()

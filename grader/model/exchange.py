@@ -28,29 +28,58 @@ class Input:
 
     `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
     "strided" (every second element of a wider tensor), "expanded" (batch axis of stride 0) or
-    "same" (the very tensor that the first input is).
+    "same" (the very tensor that the first input is). One with a `name` is passed by keyword.
     """
 
     value: Array
     dtype: str
     storage: str = "contiguous"
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """A plain value for an argument of forward, by keyword where it has a `name`."""
+
+    value: bool | int | float | str | None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Stands for a configuration object: a value for each name that a pattern matches.
+
+    The worker makes an object whose attributes, items and `get` look names up, the first pattern
+    that matches winning; or, if `class_name` names a class of the file, one of those.
+    """
+
+    values: tuple[tuple[str, Any], ...]
+    class_name: str | None = None
+
+
+Call = tuple[Input | Option | None, ...]
 
 
 @dataclass(frozen=True)
 class Probe:
     """One request: build the module, load weights, call it once or more.
 
-    `calls` holds one tuple of positional inputs per call; `cotangent` [B, q_len, d_model] asks for
-    the gradients of sum(output * cotangent) with respect to parameters and, unless
-    `plain_inputs`, float inputs. After the first call the module is cast to `recast`. `describe`
-    asks for the parameters, `watch` for what the module uses and turns beyond its own.
+    `globals` are numbers of the file itself to set beforehand. `calls` holds the inputs of each
+    call; `cotangent`, shaped like the output, asks for the gradients of sum(output * cotangent)
+    with respect to parameters and, unless `plain_inputs`, float inputs; the output is item
+    `output` of what is returned. After the first call the module is cast to `recast`. `describe`
+    asks for the parameters, `watch` for what the module uses and turns beyond its own. With
+    `without_norms` its LayerNorms let everything through.
     """
 
     class_name: str
     construct: tuple[Any, ...]
     construct_named: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
-    calls: tuple[tuple[Input | None, ...], ...] = ()
+    globals: Mapping[str, Any] = field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    output: int = 0
+    without_norms: bool = False
     dtype: str = "float64"
     autocast: str | None = None
     train: bool = False
@@ -97,7 +126,8 @@ class Observation:
     """What came back for one probe. Everything in it is a claim except `seconds`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
-    move with the module, `turned` the global switches that are not as they were.
+    move with the module, `turned` the global switches that are not as they were, `asked` the
+    names that were looked up in `Settings`.
     """
 
     status: Status
@@ -109,6 +139,7 @@ class Observation:
     ready_made: tuple[str, ...] = ()
     stray: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     exit_code: int | None = None
     seconds: float = 0.0
     allowed_seconds: float = 0.0

@@ -24,17 +24,28 @@ class Contract:
 
     `inputs` are the tensor arguments in order; `mask` is the meaning of the optional last
     argument: "attention" (broadcastable to [B, H, q_len, kv_len]) or "padding" ([B, L]), both
-    bool with True = visible. `causal` says that the module hides the future by itself.
+    bool with True = visible. `causal` says that the module hides the future by itself. The rest
+    is what only a file of its own kind may choose: the query added to the output (`residual`),
+    rows that see nothing given equal weights (`uniform_dead_rows`) instead of none, queries and
+    keys that are always equally many (`one_length`), heads as wide as the model (`wide`).
     """
 
     inputs: tuple[str, ...]
     mask: str
     causal: bool
+    residual: bool = False
+    uniform_dead_rows: bool = False
+    one_length: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)
 class Case:
-    """One graded row of the bank. `after` names the cases that must pass first."""
+    """One graded row of the bank.
+
+    `after` names the cases that must pass first, `needs` what a file without an exercise must
+    offer for the case to mean anything.
+    """
 
     id: str
     area: str
@@ -43,6 +54,7 @@ class Case:
     catches: str
     args: Mapping[str, Any] = field(default_factory=dict)
     after: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ class Printed:
     size: int
 
 
+# The exercise of files that answer none.
+FREE = "free"
 UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 
 
@@ -85,6 +87,11 @@ class Report:
         """The area's points, without those of cases that could not be judged."""
         lost = sum(v.max_points for v in self.verdicts if v.area == area and v.outcome in UNCHARGED)
         return round(self.areas[area] - lost, 4)
+
+    @property
+    def is_free(self) -> bool:
+        """True for a file that was judged by its own convention."""
+        return self.exercise == FREE
 
     @property
     def max_score(self) -> float:

@@ -14,21 +14,27 @@ PRINTED_LINES = 8
 
 
 def render(report: Report, texts: Texts) -> str:
-    """Score, a line per area, what went wrong, what was not judged, how it was read."""
+    """Score, a line per area, what went wrong, what was not judged, how it was read.
+
+    A file that answers no exercise is judged by how it was read, so there that comes first.
+    """
     path = clean(report.submission.path, 200)
     title = texts("title", exercise=report.exercise or texts("unnamed"), path=path)
     lines = [title, ""]
     if report.refusal is not None:
-        lines += [texts("heading.refused"), *wrap(texts.say(report.refusal))]
+        lines += [texts("heading.refused"), *wrap(texts.say(report.refusal)), ""]
     else:
+        read = [texts("heading.convention"), *_convention(report, texts)]
+        first, last = ([*read, ""], []) if report.is_free else ([], [*read, ""])
         lines += [
+            *first,
             texts("score", score=_number(report.score), max_score=f"{report.max_score:g}"),
             "",
         ]
         lines += [*_areas(report, texts), "", *_failures(report, texts)]
-        lines += [*_skipped(report, texts), *_errors(report, texts)]
-        lines += [texts("heading.convention"), *_convention(report, texts)]
-    lines += ["", *_printed(report, texts), *_footer(report, texts)]
+        lines += [*_skipped(report, texts), *_not_offered(report, texts)]
+        lines += [*_errors(report, texts), *last]
+    lines += [*_printed(report, texts), *_footer(report, texts)]
     return "\n".join(lines) + "\n"
 
 
@@ -37,6 +43,9 @@ def _areas(report: Report, texts: Texts) -> Iterator[str]:
     width = max((columns(name) for name in names.values()), default=0)
     for area in report.areas:
         earned, points = report.earned(area), report.available(area)
+        if not points and not report.has_errors:
+            yield f"  {pad(names[area], width)}  {texts('outcome.not-applicable')}"
+            continue
         full = round(BAR * earned / points) if points else 0
         # A bar is full only when nothing is missing.
         full = min(full, BAR - 1) if earned < points else full
@@ -91,6 +100,17 @@ def _skipped(report: Report, texts: Texts) -> Iterator[str]:
         fields = {"count": len(cases), "cases": ", ".join(cases)}
         key = "skipped-group" if root else "skipped-layout"
         yield from wrap(texts(key, case=root, **fields))
+    yield ""
+
+
+def _not_offered(report: Report, texts: Texts) -> Iterator[str]:
+    spared = [v for v in report.verdicts if v.outcome is Outcome.NOT_APPLICABLE and v.message]
+    if not spared:
+        return
+    yield texts("heading.not-offered")
+    for key in dict.fromkeys(v.message.key for v in spared if v.message):
+        count = sum(v.message is not None and v.message.key == key for v in spared)
+        yield from wrap(texts("not-offered.group", reason=texts(key), count=count))
     yield ""
 
 

@@ -17,9 +17,11 @@ from grader.model import (
     Fault,
     Input,
     Observation,
+    Option,
     Parameter,
     Probe,
     Returned,
+    Settings,
     Status,
 )
 from grader.worker.protocol import Blob
@@ -58,16 +60,22 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         blobs.append(to_blob(array))
         return len(blobs) - 1
 
-    def describe(item: Input | None) -> dict[str, Any] | None:
+    def describe(item: Input | Option | None) -> dict[str, Any] | None:
         if item is None:
             return None
-        return {"tensor": add(item.value), "dtype": item.dtype, "storage": item.storage}
+        if isinstance(item, Option):
+            return {"value": item.value, "name": item.name}
+        tensor = {"tensor": add(item.value), "dtype": item.dtype, "storage": item.storage}
+        return tensor | {"name": item.name}
 
     header = {
         "op": "probe",
         "class": probe.class_name,
-        "construct": list(probe.construct),
-        "construct_named": dict(probe.construct_named),
+        "construct": [_write_value(value) for value in probe.construct],
+        "construct_named": {n: _write_value(v) for n, v in probe.construct_named.items()},
+        "globals": dict(probe.globals),
+        "output": probe.output,
+        "without_norms": probe.without_norms,
         "weights": {name: add(value) for name, value in probe.weights.items()},
         "calls": [[describe(item) for item in call] for call in probe.calls],
         "dtype": probe.dtype,
@@ -83,6 +91,12 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "seed": probe.seed,
     }
     return header, blobs
+
+
+def _write_value(value: Any) -> Any:
+    if isinstance(value, Settings):
+        return {"settings": [list(pair) for pair in value.values], "class": value.class_name}
+    return value
 
 
 def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
@@ -102,6 +116,7 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
             },
             ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
             turned=tuple(clean(name, 80) for name in header.get("turned", [])),
+            asked=tuple(clean(name, 80) for name in header.get("asked", [])),
             stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
         )
@@ -154,11 +169,15 @@ def _read_class(found: dict[str, Any]) -> CandidateClass:
         constructor=_read_arguments(found["constructor"]),
         forward=_read_arguments(found["forward"]),
         used_by=tuple(clean(name, 80) for name in found["used_by"]),
+        reads=tuple(clean(name, 80) for name in found["reads"]),
     )
 
 
 def _read_arguments(found: list[list[Any]]) -> tuple[Argument, ...]:
-    return tuple(Argument(clean(name, 80), str(kind), bool(need)) for name, kind, need in found)
+    return tuple(
+        Argument(clean(name, 80), str(kind), bool(need), clean(default, 80), clean(noted, 80))
+        for name, kind, need, default, noted in found
+    )
 
 
 def _read_parameters(found: list[list[Any]]) -> tuple[Parameter, ...]:

@@ -41,18 +41,36 @@ def classes(module: ModuleType) -> list[dict[str, Any]]:
                 for other, kind in found
                 if kind is not cls and (cls in kind.__mro__ or name in used[other])
             ],
+            "reads": sorted(n for n in used[name] if type(vars(module).get(n)) in (int, float)),
         }
         for name, cls in found
     ]
 
 
 def signature(function: Any) -> list[list[Any]]:
-    """[name, kind, required] of each argument after self; [] where there is no signature."""
+    """[name, kind, required, default, annotation] of each argument after self, as texts.
+
+    [] where there is no signature.
+    """
     try:
         found = list(inspect.signature(function).parameters.values())[1:]
     except (TypeError, ValueError):
         return []
-    return [[a.name, a.kind.name.lower(), a.default is inspect.Parameter.empty] for a in found]
+    empty = inspect.Parameter.empty
+    return [
+        [a.name, a.kind.name.lower(), a.default is empty, _short(a.default), _short(a.annotation)]
+        for a in found
+    ]
+
+
+def _short(value: object) -> str:
+    """A plain default or an annotation as text; for anything else, the name of its type."""
+    if value is inspect.Parameter.empty:
+        return ""
+    if isinstance(value, type):
+        return str(type.__dict__["__name__"].__get__(value))
+    plain = value is None or type(value) in (bool, int, float, str)
+    return str(value)[:MAX_LENGTH] if plain else _short(type(value))
 
 
 def tensors(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str, bool]]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import describe, watch
+from . import describe, stand_in, watch
 from .answer import Answer, Held, flatten
 from .protocol import Blob
 from .values import DTYPES, STORAGES, to_tensor
@@ -70,8 +70,7 @@ class Submission:
         dtype = DTYPES[request["dtype"]]
         before = watch.switches() if request["watch"] else {}
         with self._guard("construct"):
-            cls = getattr(self.module, request["class"])
-            module = cls(*request["construct"], **request["construct_named"])
+            module = self._construct(request)
         if isinstance(module, torch.nn.Module) and any(map(is_lazy, module.parameters())):
             with self._guard("forward"), torch.no_grad():
                 _materialise(module, request, tensors)
@@ -95,10 +94,10 @@ class Submission:
                 module.to(DTYPES[request["recast"]])
             inputs = _make_inputs(call, tensors, request)
             with self._guard("forward"), mode, _autocast(request["autocast"]):
-                made.append((module(*inputs), inputs))
+                made.append((_call(module, call, inputs), inputs))
             if request["cotangent"] is not None:
                 with self._guard("backward"):
-                    _go_back(made[-1][0], tensors[request["cotangent"]])
+                    _go_back(made[-1][0], request["output"], tensors[request["cotangent"]])
                     answer.add_gradients(found, inputs)
         if request["watch"]:
             after = watch.switches()
@@ -107,10 +106,23 @@ class Submission:
         with self._guard("returned"):
             for returned, inputs in made:
                 answer.add_returned(returned, inputs if request["return_inputs"] else [])
+        answer.header["asked"] = sorted(stand_in.ASKED)
         called = watch.CALLED | seen.seen
         answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)
         if request["device"] != "cpu":
             answer.header["stray"] = describe.stray(module)
+
+    def _construct(self, request: dict[str, Any]) -> Any:
+        for name, value in request["globals"].items():
+            setattr(self.module, name, value)
+        stand_in.ASKED.clear()
+        positional = [stand_in.value_of(v, self.module) for v in request["construct"]]
+        by_name = request["construct_named"].items()
+        named = {name: stand_in.value_of(v, self.module) for name, v in by_name}
+        module = getattr(self.module, request["class"])(*positional, **named)
+        if request["without_norms"]:
+            stand_in.quiet_norms(module)
+        return module
 
     @contextlib.contextmanager
     def _guard(self, phase: str) -> Iterator[None]:
@@ -141,12 +153,19 @@ def _materialise(
 ) -> None:
     """Let lazy layers take their shapes from a first call in the dtype they were made in."""
     if request["calls"]:
-        module(
-            *(
-                i if i is None or not i.is_floating_point() else i.float()
-                for i in _make_inputs(request["calls"][0], tensors, request)
-            )
-        )
+        call = request["calls"][0]
+        inputs = [
+            i.float() if isinstance(i, torch.Tensor) and i.is_floating_point() else i
+            for i in _make_inputs(call, tensors, request)
+        ]
+        _call(module, call, inputs)
+
+
+def _call(module: Any, call: list[Any], inputs: list[Any]) -> Any:
+    """Hand over the inputs, those that have a name by keyword."""
+    named = [(entry or {}).get("name") for entry in call]
+    positional = [i for i, name in zip(inputs, named) if name is None]
+    return module(*positional, **{n: i for i, n in zip(inputs, named) if n is not None})
 
 
 def _load_weights(
@@ -174,8 +193,8 @@ def _make_inputs(
 ) -> list[Any]:
     inputs: list[Any] = []
     for entry in call:
-        if entry is None:
-            inputs.append(None)
+        if entry is None or "value" in entry:
+            inputs.append(entry and entry["value"])
             continue
         if entry["storage"] == "same" and inputs:
             inputs.append(inputs[0])
@@ -195,8 +214,8 @@ def _autocast(dtype: str | None) -> Any:
     return torch.autocast("cpu", dtype=DTYPES[dtype])
 
 
-def _go_back(returned: object, cotangent: torch.Tensor) -> None:
-    output = next(item for item in flatten(returned)[1] if isinstance(item, torch.Tensor))
+def _go_back(returned: object, position: int, cotangent: torch.Tensor) -> None:
+    output = flatten(returned)[1][position]
     # Not output.backward(cotangent): that imports sympy, a quarter of a second at first use.
     (output * cotangent.to(output.dtype)).sum().backward()
 

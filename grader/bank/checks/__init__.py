@@ -29,6 +29,8 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         dead_rows.dead_row_gradients_are_finite,
         gradients.matches_gradients,
         dropout.is_off_in_eval,
+        dropout.averages_to_eval,
+        dropout.repeats_in_eval,
         dropout.is_on_in_training,
         dropout.drops_weights,
         dropout.drops_each_by_itself,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
-from grader.model import Case, Message, Observation, Probe, Status
+from grader.model import Case, Message, Observation, Status
 
 
 def constructs(bench: Bench, case: Case, d_model: int, num_heads: int) -> Finding:
@@ -11,8 +11,10 @@ def constructs(bench: Bench, case: Case, d_model: int, num_heads: int) -> Findin
     return trouble(_build(bench, d_model, num_heads)) or PASSED
 
 
-def raises_for_indivisible(bench: Bench, case: Case, d_model: int, num_heads: int) -> Finding:
-    """ValueError in the constructor; another exception there is worth half.
+def raises_for_indivisible(
+    bench: Bench, case: Case, d_model: int, num_heads: int, any_exception: bool = False
+) -> Finding:
+    """ValueError in the constructor; another exception there is worth half, or all.
 
     What a module built all the same does with d_model is told, for the one who wonders.
     """
@@ -23,6 +25,8 @@ def raises_for_indivisible(bench: Bench, case: Case, d_model: int, num_heads: in
         if "ValueError" in fault.bases:
             return PASSED
         fields = {**sizes, "type": fault.type, "line": fault.line}
+        if any_exception:
+            return PASSED
         return Finding(0.5, Message("divisibility.other-exception", fields))
     found = trouble(seen)
     if found is not None:
@@ -37,18 +41,19 @@ def raises_for_indivisible(bench: Bench, case: Case, d_model: int, num_heads: in
     return failed("divisibility.accepted", **sizes)
 
 
-def raises_for_drawn_pairs(bench: Bench, case: Case) -> Finding:
+def raises_for_drawn_pairs(bench: Bench, case: Case, any_exception: bool = False) -> Finding:
     """The same for pairs nobody can know beforehand: odd and even head counts, every remainder."""
     rng = bench.rng(case)
     for num_heads in (3, 4, 5, 7):
         for remainder in {1, num_heads - 1, int(rng.integers(1, num_heads))}:
             d_model = num_heads * int(rng.integers(1, 9)) + remainder
-            found = raises_for_indivisible(bench, case, d_model, num_heads)
+            found = raises_for_indivisible(bench, case, d_model, num_heads, any_exception)
             if found.credit < 1.0:
                 return found
     # Fewer dimensions than heads is indivisible too.
-    return raises_for_indivisible(bench, case, int(rng.integers(2, 6)), int(rng.integers(6, 9)))
+    d_model, num_heads = int(rng.integers(2, 6)), int(rng.integers(6, 9))
+    return raises_for_indivisible(bench, case, d_model, num_heads, any_exception)
 
 
 def _build(bench: Bench, d_model: int, num_heads: int) -> Observation:
-    return bench.run(Probe(bench.plan.class_name, (d_model, num_heads)))
+    return bench.run(bench.build(d_model, num_heads))

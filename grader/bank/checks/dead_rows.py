@@ -31,10 +31,14 @@ def handles_dead_rows(
     dead = dead_queries(problem)
     message = None
     if answer.output is not None and answer.output.shape == problem.truth.output.shape:
-        message = _describe(problem, answer.output, answer.weights, dead)
+        weights = None if bench.contract.uniform_dead_rows else answer.weights
+        message = _describe(problem, answer.output, weights, dead)
     if message is not None:
         return Finding(0.0, message)
-    return compare(bench, case, problem, seen)
+    found = compare(bench, case, problem, seen)
+    if found.credit == 1.0 and bench.contract.uniform_dead_rows:
+        return Finding(0.5, Message("dead.uniform-half", {"dtype": dtype}))
+    return found
 
 
 def dead_row_gradients_are_finite(
@@ -47,13 +51,11 @@ def dead_row_gradients_are_finite(
     found = trouble(seen)
     if found is not None:
         return found
-    for name, gradient in zip(bench.contract.inputs, seen.input_gradients):
+    of_inputs = bench.input_gradients(seen)
+    for name, gradient in of_inputs.items():
         if gradient is None:
             return failed("gradient.missing", name=name)
-    gradients = {
-        **dict(zip(bench.contract.inputs, seen.input_gradients)),
-        **seen.parameter_gradients,
-    }
+    gradients = {**of_inputs, **seen.parameter_gradients}
     broken = [name for name, g in gradients.items() if g is not None and not np.isfinite(g).all()]
     if not broken:
         return PASSED

@@ -19,6 +19,7 @@ import numpy as np
 from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
 from grader.bank.checks.values import compare
 from grader.bank.draw import GAIN, Problem
+from grader.calling import NotOfferedError
 from grader.definition import split_heads
 from grader.model import Array, Case, Observation
 
@@ -30,6 +31,8 @@ FALSE_ALARM = 1e-10
 # below NOISE for weights that are not tiny; where one is, its ratio to itself says nothing.
 CLEAR = 1e-2
 NOISE = 0.05
+MANY = {"batch": 1024, "q_len": 3, "kv_len": 4, "d_model": 6, "num_heads": 2}
+DEVIATIONS = 8.0
 FIRM = 1e-2
 STEP = 1e-3
 
@@ -62,7 +65,7 @@ class Applied:
 
 def is_off_in_eval(bench: Bench, case: Case, probability: float) -> Finding:
     """In eval the output is the definition's, however high the probability."""
-    if not bench.plan.dropout:
+    if not bench.plan.has_dropout:
         return failed("dropout.no-argument")
     problem = bench.draw(case)
     calls = (bench.call(problem), bench.call(problem))
@@ -74,6 +77,48 @@ def is_off_in_eval(bench: Bench, case: Case, probability: float) -> Finding:
     if first is not None and second is not None and not np.array_equal(first, second):
         return failed("dropout.on-in-eval", probability=probability)
     return compare(bench, case, problem, seen)
+
+
+def repeats_in_eval(bench: Bench, case: Case) -> Finding:
+    """With whatever rate is the default, two calls in eval give the same."""
+    problem = bench.draw(case)
+    seen = bench.run(bench.probe(problem, calls=(bench.call(problem), bench.call(problem))))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    first, second = bench.answer(seen, 0).output, bench.answer(seen, 1).output
+    if first is not None and second is not None and np.array_equal(first, second):
+        return PASSED
+    return failed("dropout.differs-in-eval")
+
+
+def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
+    """In training no two samples are alike, and their mean is what eval gives.
+
+    All samples have the same input. Wherever dropout acts after the softmax the output is linear
+    in it, so with kept values scaled by 1 / (1 - p) the mean over many samples is the output
+    without it. By Bernstein's bound a right file is this far off in fewer than one run of a
+    million.
+    """
+    if not bench.plan.has_dropout:
+        raise NotOfferedError("dropout")
+    problem = bench.draw(case, MANY, expanded=True)
+    seen = bench.run(
+        bench.probe(problem, dropout=probability, train=True, seed=bench.seed & 0xFFFF)
+    )
+    found = trouble(seen)
+    if found is not None:
+        return found
+    output = bench.answer(seen).output
+    expected = bench.expect(case, problem).output
+    if output is None or output.shape != expected.shape or not np.isfinite(output).all():
+        return failed("dropout.no-output")
+    spread = output.std(axis=0)
+    if (spread.max(axis=-1) < STEP * np.abs(expected[0]).max()).any():
+        return failed("dropout.never-on", probability=probability)
+    off = np.abs(output.mean(axis=0) - expected[0])
+    far = off > DEVIATIONS * spread / np.sqrt(len(output)) + STEP * np.abs(expected[0]).max()
+    return failed("dropout.mean", probability=probability) if far.any() else PASSED
 
 
 def is_on_in_training(bench: Bench, case: Case, probability: float) -> Finding:
@@ -162,7 +207,7 @@ def returns_weights_in_training(bench: Bench, case: Case, probability: float) ->
 
 def has_gradients_under_dropout(bench: Bench, case: Case, probability: float) -> Finding:
     """With the same draw, the gradient of the inputs fits the outputs a small step away."""
-    if not bench.plan.dropout:
+    if not bench.plan.has_dropout:
         return failed("dropout.no-argument")
     problem = bench.draw(case)
     cotangent = bench.rng(case).normal(size=problem.inputs[0].shape)
@@ -173,7 +218,9 @@ def has_gradients_under_dropout(bench: Bench, case: Case, probability: float) ->
         return found
     moved = [bench.rng(f"{case.id} {n}").normal(size=x.shape) for n, x in enumerate(problem.inputs)]
     slope = 0.0
-    for name, gradient, step in zip(bench.contract.inputs, seen.input_gradients, moved):
+    for name, gradient, step in zip(
+        bench.contract.inputs, bench.input_gradients(seen).values(), moved
+    ):
         if gradient is None or gradient.shape != step.shape:
             return failed("gradient.missing", name=name)
         slope += float((gradient * step).sum())
@@ -216,7 +263,7 @@ def _apply(
 def _look(
     bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None
 ) -> Applied | Finding:
-    if not bench.plan.dropout:
+    if not bench.plan.has_dropout:
         return failed("dropout.no-argument")
     problem = _with_orthogonal_output(bench.draw(f"dropout {probability} {mask}", SIZES, mask=mask))
     calls = (bench.call(problem), bench.call(problem))

@@ -11,7 +11,6 @@ import numpy as np
 from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
 from grader.bank.draw import Problem
 from grader.definition import differentiate
-from grader.mistakes import combine
 from grader.model import Array, Case, Message
 
 DIRECTIONS = 3
@@ -44,10 +43,8 @@ def matches_gradients(
     found = trouble(seen)
     if found is not None:
         return found
-    if of == "inputs":
-        got = dict(zip(bench.contract.inputs, seen.input_gradients))
-    else:
-        got = dict(seen.parameter_gradients)
+    by_input = of == "inputs"
+    got = bench.input_gradients(seen) if by_input else dict(seen.parameter_gradients)
     if bench.charged_elsewhere(case):
         return _follow(bench, case, problem, cotangent, got)
     expected = expect(bench, problem, cotangent, of)
@@ -77,9 +74,12 @@ def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[st
     assert bench.layout is not None
     gradients = differentiate(problem.weights, *problem.attended, problem.truth, cotangent)
     if of == "inputs":
-        parts = (gradients.query, gradients.key, gradients.value)
-        whole = parts if len(problem.inputs) == 3 else (sum(parts, np.zeros(())),)
-        return dict(zip(bench.contract.inputs, whole))
+        around = cotangent if bench.contract.residual else 0.0
+        parts = [gradients.query + around, gradients.key, gradients.value]
+        while len(parts) > len(problem.inputs):
+            # The last input was used more than once.
+            parts[-2:] = [parts[-2] + parts[-1]]
+        return dict(zip(bench.contract.inputs, parts))
     canonical = replace(problem.weights, **gradients.weights)
     return bench.layout.write(canonical, problem.sizes.num_heads)
 
@@ -92,7 +92,7 @@ def _follow(
     The definition's own backward pass knows the right steps only; differences of its forward
     pass know them all.
     """
-    steps = combine(bench.charged_elsewhere(case))
+    steps = bench.steps(bench.charged_elsewhere(case))
     rng = bench.rng(case)
     theta = bench.layout.write(problem.weights, problem.sizes.num_heads) if bench.layout else {}
     values = dict(zip(bench.contract.inputs, problem.inputs)) | theta

@@ -18,10 +18,15 @@ from grader.model import Array, Case
 def ignores_future(
     bench: Bench, case: Case, mask: Mapping[str, str] | None = None, position: int = 3
 ) -> Finding:
-    """Changing the tokens from `position` on leaves the outputs before it as they were."""
+    """Changing the tokens from `position` on leaves the outputs before it as they were.
+
+    Both sequences end together: with more keys than queries, the first query is a later token.
+    """
     problem = bench.draw(case, mask=mask)
-    changed = _change(bench, case, problem, np.arange(problem.sizes.kv_len) >= position)
-    return _same(bench, problem, changed, np.arange(problem.sizes.q_len) < position, "future")
+    q_len, kv_len = problem.sizes.q_len, problem.sizes.kv_len
+    changed = _change(bench, case, problem, np.arange(kv_len) >= position)
+    before = np.arange(q_len) + kv_len - q_len < position
+    return _same(bench, problem, changed, before, "future")
 
 
 def ignores_hidden(bench: Bench, case: Case, mask: Mapping[str, str]) -> Finding:
@@ -61,7 +66,8 @@ def _change(bench: Bench, case: Case, problem: Problem, where: Array) -> Problem
     rng = np.random.default_rng(bench.seed ^ 0x5EED)
     tokens = [x + 3.0 * rng.normal(size=x.shape) for x in problem.inputs]
     mask = np.broadcast_to(where, problem.inputs[-1].shape[:2])[..., None]
-    first = len(problem.inputs) == 3
+    # Of several sequences the first is the queries', which stay.
+    first = len(problem.inputs) > 1
     mixed = [
         old if first and i == 0 else np.where(mask, new, old)
         for i, (old, new) in enumerate(zip(problem.inputs, tokens))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -50,16 +51,19 @@ def survives_a_cast(bench: Bench, case: Case, mask: Mapping[str, str] | None = N
     return trouble(seen) or compare(bench, case, exact, seen, 1)
 
 
-def leaves_inputs_unchanged(bench: Bench, case: Case, mask: Mapping[str, str]) -> Finding:
+def leaves_inputs_unchanged(
+    bench: Bench, case: Case, mask: Mapping[str, str] | None = None
+) -> Finding:
     """Inputs and mask hold after the call what they held before."""
     problem = bench.draw(case, mask=mask)
     seen = bench.run(bench.probe(problem, return_inputs=True))
     found = trouble(seen)
     if found is not None:
         return found
-    names = (*bench.contract.inputs, "mask")
-    given = [i for i in bench.call(problem) if isinstance(i, Input)]
-    for name, before, after in zip(names, given, seen.returned[0].after):
+    names = itertools.chain(bench.inputs_in_call(), itertools.repeat("mask"))
+    for name, before, after in zip(names, bench.call(problem), seen.returned[0].after):
+        if not isinstance(before, Input):
+            continue
         if after is None or not np.array_equal(before.value, after, equal_nan=False):
             return failed("state.input-changed", name=name)
     return PASSED
@@ -90,6 +94,8 @@ def uses_every_parameter(bench: Bench, case: Case) -> Finding:
         return found
     key = bench.layout.places["Wk"] if bench.layout else None
     spare = {key.bias} if key and key.fused == 1 else set()
+    # A norm that was told to let everything through has nothing to learn.
+    spare |= bench.plan.norms
     idle = [
         name
         for name, gradient in seen.parameter_gradients.items()
@@ -100,7 +106,7 @@ def uses_every_parameter(bench: Bench, case: Case) -> Finding:
     if bench.layout is None:
         return PASSED
     known = bench.layout.write(problem.weights, problem.sizes.num_heads)
-    extra = [name for name in seen.parameter_gradients if name not in known]
+    extra = [n for n in seen.parameter_gradients if n not in known and n not in bench.plan.norms]
     return failed("state.extra-parameter", names=", ".join(extra)) if extra else PASSED
 
 
@@ -113,10 +119,11 @@ def leaves_switches_alone(bench: Bench, case: Case) -> Finding:
     return failed("state.turned", names=", ".join(seen.turned)) if seen.turned else PASSED
 
 
-def moves_with_dtype(bench: Bench, case: Case, dtype: str) -> Finding:
+def moves_with_dtype(
+    bench: Bench, case: Case, dtype: str, mask: Mapping[str, str] | None = None
+) -> Finding:
     """After `.to(dtype)` the module takes inputs of that dtype, its mask built in or given."""
-    mask = None if bench.contract.causal else {"kind": "random", "form": "b 1 q k"}
-    problem = bench.draw(case, dtype=dtype, mask=mask if bench.contract.mask != "padding" else None)
+    problem = bench.draw(case, dtype=dtype, mask=mask)
     seen = bench.run(bench.probe(problem, describe=True))
     unregistered = [p.name for p in seen.parameters if not p.registered]
     if unregistered:

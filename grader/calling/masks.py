@@ -1,0 +1,70 @@
+"""How a file wants its masks: what they mean, of which dtype, with which axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.model import Array, Input
+
+AXES = "bhqk"
+
+
+@dataclass(frozen=True)
+class MaskStyle:
+    """One mask argument's reading of our masks, which are bool with True = visible.
+
+    `meaning`: "visible" or "hidden" say what True (or 1) stands for, "additive" is 0 or -inf added
+    to the scores, "lengths" a number of visible keys for
+    each sample (of a mask "b k"). `dtype` is "bool", "int64"
+    or "float" (the module's own). `forms` are the axes it takes, likeliest first ("b 1 q k");
+    none at all stands for whatever broadcasts to [b, h, q, k].
+    """
+
+    meaning: str = "visible"
+    dtype: str = "bool"
+    forms: tuple[str, ...] = ()
+
+    def write(self, mask: Array, sizes: Sequence[int], dtype: str) -> Input | None:
+        """`mask` as this file takes it, for sizes (b, h, q, k); None where no form can hold it."""
+        if not self.forms:
+            return self._render(mask, dtype)
+        full = np.broadcast_to(mask, tuple(sizes))
+        if self.meaning == "lengths" and (full[..., 1:] > full[..., :-1]).any():
+            return None
+        fits = [cut for form in self.forms if (cut := cut_to(full, form)) is not None]
+        same = [cut for cut in fits if cut.shape == mask.shape]
+        return self._render((same or fits)[0], dtype) if fits else None
+
+    def _render(self, mask: Array, dtype: str) -> Input:
+        if self.meaning == "lengths":
+            return Input(mask.sum(axis=-1), "int64")
+        if self.meaning == "additive":
+            return Input(np.where(mask, 0.0, -np.inf), dtype)
+        said = mask if self.meaning == "visible" else ~mask
+        if self.dtype == "bool":
+            return Input(said, "bool")
+        return Input(said.astype(np.int64), "int64" if self.dtype == "int64" else dtype)
+
+
+def cut_to(full: Array, form: str) -> Array | None:
+    """[b, h, q, k] cut to the axes of `form`; None where an axis left out makes a difference."""
+    wanted = form.split()
+    for at, axis in enumerate(AXES):
+        first = full.take([0], axis=at)
+        if axis not in wanted:
+            if not np.array_equal(np.broadcast_to(first, full.shape), full):
+                return None
+            full = first
+    sizes = dict(zip(AXES, full.shape))
+    return np.ascontiguousarray(full).reshape([sizes.get(axis, 1) for axis in wanted])
+
+
+def split_mask(mask: Array, sizes: Sequence[int]) -> tuple[Array, Array] | None:
+    """A mask as ([1, 1, q, k], [b, 1, 1, k]) of which it is the conjunction, if it is one."""
+    full = np.broadcast_to(mask, tuple(sizes))
+    between: Array = np.asarray(full.any(axis=(0, 1), keepdims=True))
+    padding: Array = np.asarray(full.any(axis=(1, 2), keepdims=True))
+    return (between, padding) if bool(((between & padding) == full).all()) else None

@@ -1,0 +1,192 @@
+"""A plan: what goes into each argument of a candidate's constructor and of its forward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from grader.calling.masks import MaskStyle, split_mask
+from grader.model import Array, Call, Input, Option, Settings
+
+BATCH_FIRST = "b l m"
+# What a length argument is given: enough for every sequence but the longest.
+LENGTH = 64
+MASKS = ("mask", "padding")
+AS_DRAWN = MaskStyle()
+
+
+class NotOfferedError(Exception):
+    """A case needs what this file does not offer; `what` names it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One argument and what goes there; by keyword where it has a `name`.
+
+    Roles of a constructor: d_model, num_heads, head_dim, length, batch, dropout, settings, value;
+    of forward: query, key, value, context (both of these), mask, padding, option, and flag, which
+    is left as it is.
+    """
+
+    role: str
+    name: str | None = None
+    value: Any = None
+    style: MaskStyle = AS_DRAWN
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class CallPlan:
+    """How one class is built and called, and where in what it returns the answer stands.
+
+    `axes` orders the axes of inputs and output; `output` and `weights` are positions in what is
+    returned. `globals` are numbers of the file to set, each by its role, `norms` the parameters of
+    layer norms, which are made to let everything through.
+    """
+
+    class_name: str
+    line: int
+    build: tuple[Slot, ...]
+    forward: tuple[Slot, ...]
+    globals: Mapping[str, str] = field(default_factory=dict)
+    axes: str = BATCH_FIRST
+    output: int = 0
+    weights: int | None = 1
+    norms: frozenset[str] = frozenset()
+    dropout_asked: bool = False
+
+    @property
+    def has_dropout(self) -> bool:
+        """True where the probability can be chosen."""
+        roles = [slot.role for slot in self.build] + list(self.globals.values())
+        return "dropout" in roles or self.dropout_asked
+
+    @property
+    def fixes_head_dim(self) -> bool:
+        """True where the head size is an argument of its own, so that nothing need divide."""
+        return any(slot.role == "head_dim" for slot in self.build)
+
+    def construct(self, sizes: Mapping[str, int], dropout: float | None = None) -> dict[str, Any]:
+        """Probe's `construct`, `construct_named` and `globals` for these sizes.
+
+        A dropout of None is left to the default where it can be.
+        """
+        values = _values(sizes, dropout or 0.0)
+        positional, named = [], {}
+        for slot in self.build:
+            if slot.role == "dropout" and dropout is None and not slot.required:
+                continue
+            value = values.get(slot.role, slot.value)
+            if slot.role == "settings":
+                value = Settings(_patterns(slot.value, values), slot.value.class_name)
+            if slot.name is None:
+                positional.append(value)
+            else:
+                named[slot.name] = value
+        numbers = {name: values[role] for name, role in self.globals.items()}
+        return {"construct": tuple(positional), "construct_named": named, "globals": numbers}
+
+    def call(
+        self,
+        inputs: Sequence[Array],
+        mask: Array | None,
+        sizes: Sequence[int],
+        dtype: str,
+        storage: str = "contiguous",
+    ) -> Call:
+        """The inputs [b, l, m] and the mask of one call for sizes (b, h, q, k), as planned.
+
+        Raises NotOfferedError where the file takes no mask that could say the same.
+        """
+        tensors = dict(zip(self.sequences(), inputs))
+        masks = self._masks(mask, sizes, dtype)
+        call: list[Input | Option] = []
+        # Sequences first, wherever they stand in the signature: gradients come back in this order.
+        for slot in sorted(self.forward, key=lambda slot: slot.role not in tensors):
+            if slot.role in tensors:
+                call.append(Input(self.arrange(tensors[slot.role]), dtype, storage, slot.name))
+            elif slot.role in masks:
+                call.append(replace(masks[slot.role], name=slot.name))
+            elif slot.role == "option":
+                call.append(Option(slot.value, slot.name))
+        return tuple(call)
+
+    def mask_axes(self) -> list[set[str]]:
+        """The axes of each form of mask that is known to be taken; [] where any broadcasts."""
+        styles = [slot.style for slot in self.forward if slot.role in MASKS]
+        return [set(form.split()) - {"1"} for style in styles for form in style.forms]
+
+    def without_mask(self) -> Option:
+        """A mask of None, given by hand."""
+        slot = next((slot for slot in self.forward if slot.role in MASKS), None)
+        if slot is None or slot.required:
+            raise NotOfferedError("mask")
+        return Option(None, slot.name)
+
+    def sequences(self) -> list[str]:
+        """The roles of the tensors it takes, query first, in the definition's order."""
+        known = ("query", "key", "value", "context")
+        return [role for role in known if any(slot.role == role for slot in self.forward)]
+
+    def arrange(self, x: Array) -> Array:
+        """[b, l, m] -> the file's own order of axes."""
+        return np.ascontiguousarray(x.transpose([BATCH_FIRST.split().index(a) for a in self._axes]))
+
+    def restore(self, x: Array) -> Array:
+        """The file's own order of axes -> [b, l, m]; of another rank, as it is."""
+        if x.ndim != len(self._axes):
+            return x
+        return x.transpose([self._axes.index(axis) for axis in BATCH_FIRST.split()])
+
+    @property
+    def _axes(self) -> list[str]:
+        return self.axes.split()
+
+    def _masks(self, mask: Array | None, sizes: Sequence[int], dtype: str) -> dict[str, Input]:
+        slots = {slot.role: slot for slot in self.forward if slot.role in MASKS}
+        if mask is None:
+            # One that must be given shows everything.
+            needed = [slot for slot in slots.values() if slot.required]
+            return {s.role: i for s in needed if (i := _write(s, _open(sizes), sizes, dtype))}
+        for role in reversed(MASKS):
+            if role in slots and (written := _write(slots[role], mask, sizes, dtype)):
+                others = {r: s for r, s in slots.items() if r != role and s.required}
+                rest = {r: _write(s, _open(sizes), sizes, dtype) for r, s in others.items()}
+                return {role: written} | {r: i for r, i in rest.items() if i}
+        parts = split_mask(mask, sizes) if len(slots) == len(MASKS) else None
+        if parts is not None:
+            both = {r: _write(slots[r], part, sizes, dtype) for r, part in zip(MASKS, parts)}
+            if all(both.values()):
+                return {role: item for role, item in both.items() if item}
+        raise NotOfferedError("mask")
+
+
+def _write(slot: Slot, mask: Array, sizes: Sequence[int], dtype: str) -> Input | None:
+    return slot.style.write(mask, sizes, dtype)
+
+
+def _open(sizes: Sequence[int]) -> Array:
+    return np.ones(tuple(sizes), dtype=bool)
+
+
+def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:
+    d_model, num_heads = sizes["d_model"], sizes["num_heads"]
+    return {
+        "d_model": d_model,
+        "num_heads": num_heads,
+        "head_dim": d_model // num_heads,
+        "length": max(LENGTH, sizes.get("q_len", 0), sizes.get("kv_len", 0)),
+        "batch": sizes.get("batch", 2),
+        "dropout": dropout,
+    }
+
+
+def _patterns(asked: Settings, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple((pattern, values.get(role, role)) for pattern, role in asked.values)

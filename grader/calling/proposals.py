@@ -1,0 +1,177 @@
+"""Ways to build and to call a class that its signature allows, likeliest first."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from grader.calling import roles
+from grader.calling.masks import MaskStyle
+from grader.calling.plan import CallPlan, Slot
+from grader.calling.roles import normal, role_in
+from grader.model import Argument, CandidateClass, Contract, Settings
+
+Build = tuple[tuple[Slot, ...], Mapping[str, str]]
+POSITIONAL = ("positional_only", "positional_or_keyword")
+SIZES = ("d_model", "num_heads")
+# Where names say nothing: what the unknown ones may be, in the order people put them.
+UNKNOWN = ("d_model", "num_heads", "head_dim", "length")
+MAX_UNKNOWN = 4
+SETTINGS = (
+    *((words, role) for role, words in roles.BUILD),
+    (r".*bias.*", True),
+    (roles.DEVICE, "cpu"),
+    (r".*(causal|decoder|mask|flash|cache|return|output).*", False),
+)
+
+
+def plan_exercise(cls: CandidateClass, contract: Contract) -> CallPlan:
+    """The plan an exercise prescribes: (d_model, num_heads), then its inputs, by position.
+
+    The dropout argument is the one named so, else the third.
+    """
+    arguments = [a for a in cls.constructor if not a.kind.startswith("var")]
+    named = [a.name for a in arguments if role_in(a.name, [("dropout", roles.DROPOUT)])]
+    third = [a.name for a in arguments[2:3] if not a.required and not _is_switch(a)]
+    dropout = [Slot("dropout", name) for name in (named + third)[:1]]
+    inputs = ("query", "key", "value")[: len(contract.inputs)]
+    forward = (*(Slot(role) for role in inputs), Slot("mask"))
+    build = (Slot("d_model"), Slot("num_heads"), *dropout)
+    return CallPlan(cls.name, cls.line, build, forward)
+
+
+def _is_switch(argument: Argument) -> bool:
+    return re.search(r"bias|causal|mask|batch|len|size|max", argument.name) is not None
+
+
+def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Build]:
+    """Constructor arguments, and the file's own numbers to set, by role."""
+    # The file's own numbers, whichever class reads them: the attention may be built of others.
+    read = dict.fromkeys(name for one in classes for name in one.reads)
+    numbers = {name: role for name in read if (role := role_in(name, roles.BUILD))}
+    arguments = [a for a in cls.constructor if not a.kind.startswith("var")]
+    own = {one.name for one in classes if not one.is_module}
+    slots = {a.name: _settings_slot(a, own) or _build_slot(a) for a in arguments}
+    open_ = [a for a in arguments if slots[a.name] is None]
+    known = [slot.role for slot in slots.values() if slot] + list(numbers.values())
+    # A configuration object may hold whatever is not an argument.
+    missing = [role for role in UNKNOWN if role not in known]
+    for guess in itertools.permutations(missing[:MAX_UNKNOWN], min(len(open_), len(missing))):
+        # What is still open after all roles are given away has no meaning that we know.
+        given = dict(zip((a.name for a in open_), guess))
+        filled = [
+            slots[a.name] or Slot(given.get(a.name, "option"), a.name, required=a.required)
+            for a in arguments
+        ]
+        yield _by_position(arguments, filled), numbers
+    yield from _renamed(arguments, slots, numbers)
+
+
+def _renamed(
+    arguments: Sequence[Argument], slots: Mapping[str, Slot | None], numbers: Mapping[str, str]
+) -> Iterator[Build]:
+    """Where no argument is the number of heads, one that seems a head size may be."""
+    if any(slot and slot.role == "num_heads" for slot in slots.values()):
+        return
+    for chosen in [a.name for a in arguments if (s := slots[a.name]) and s.role == "head_dim"]:
+        filled = [
+            Slot("num_heads", a.name)
+            if a.name == chosen
+            else slots[a.name] or Slot("d_model", a.name)
+            for a in arguments
+        ]
+        yield _by_position(arguments, filled), numbers
+
+
+def _settings_slot(argument: Argument, own: set[str]) -> Slot | None:
+    """A configuration object: of a class of the file, or of any that has the names asked for."""
+    meant = next((kind for kind in (argument.annotation, argument.default) if kind in own), None)
+    if not meant and not role_in(argument.name, [("settings", roles.SETTINGS)]):
+        return None
+    if not argument.required and argument.default != "None" and not meant:
+        return None
+    value = Settings(SETTINGS, meant)
+    return Slot("settings", _name(argument), value, required=True)
+
+
+def _build_slot(argument: Argument) -> Slot | None:
+    """What goes into one argument; None where its name says nothing and it must be given.
+
+    A default of None is the file's own "work it out", and is left.
+    """
+    role = role_in(argument.name, roles.BUILD)
+    switch = re.fullmatch(roles.SWITCH, normal(argument.name)) is not None
+    if argument.required:
+        if switch or argument.annotation == "bool":
+            return Slot(
+                "option", _name(argument), "bias" in argument.name or "first" in argument.name
+            )
+        if role:
+            return Slot(role, _name(argument), required=True)
+        if re.fullmatch(roles.DEVICE, normal(argument.name)):
+            return Slot("option", _name(argument), "cpu")
+        return None
+    if not role or switch or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", argument.default):
+        return Slot("default", argument.name)
+    return Slot(role, argument.name)
+
+
+def _by_position(arguments: Sequence[Argument], slots: Sequence[Slot]) -> tuple[Slot, ...]:
+    return tuple(
+        Slot(s.role, _name(a), s.value, required=s.required)
+        for a, s in zip(arguments, slots)
+        if s.role != "default"
+    )
+
+
+def _name(argument: Argument) -> str | None:
+    return None if argument.kind == "positional_only" else argument.name
+
+
+def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
+    """Forward's arguments: sequences and masks by role, flags and the rest left as they are."""
+    arguments = [a for a in cls.forward if not a.kind.startswith("var")]
+    said = {a.name: role_in(a.name, roles.FORWARD) for a in arguments}
+    masks = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
+    flags = [Slot("flag", a.name) for a in arguments if said[a.name] == "flag"]
+    taken = {slot.name for slot in masks}
+    free = [a for a in arguments if a.name not in taken and said[a.name] != "flag"]
+    needed = [a for a in free if a.required]
+    wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
+    if not wanted:
+        # A decorator may hide the signature.
+        count = len([a for a in cls.forward if a.kind == "var_positional"])
+        for hidden in (("query",), ("query", "key", "value")):
+            if count:
+                yield tuple(Slot(role) for role in hidden)
+        wanted = free[:1]
+    for names in _orders([said[a.name] for a in wanted]):
+        sequences = (Slot(role, _name(a), required=a.required) for role, a in zip(names, wanted))
+        yield (*sequences, *masks, *flags)
+
+
+def _mask_slot(argument: Argument, role: str) -> Slot | None:
+    if role == "lengths":
+        style = MaskStyle("lengths", "int64", ("b k",))
+        return Slot("padding", argument.name, style=style, required=argument.required)
+    if role in ("mask", "padding") and argument.default not in ("True", "False"):
+        return Slot(role, argument.name, required=argument.required)
+    return None
+
+
+def _is_sequence(argument: Argument, role: str) -> bool:
+    return role in ("query", "key", "value", "context") and argument.default == "None"
+
+
+def _orders(said: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Roles of the sequences, as their names say if they agree, then in every other order."""
+    everything: dict[int, list[tuple[str, ...]]] = {
+        1: [("query",)],
+        2: [("query", "context"), ("context", "query")],
+        3: list(itertools.permutations(("query", "key", "value"))),
+    }
+    yield from sorted(
+        everything.get(len(said), []),
+        key=lambda order: sum(a != b for a, b in zip(order, said)),
+    )

@@ -1,0 +1,76 @@
+"""What an argument's name says of its role; the words are those that public code uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# Of the constructor, in the order in which they are tried; the whole name must fit.
+HEADS = (
+    r"(n|num|nb|nr|number_?of|no)?_?((attn|attention|att|mha|q|query|kv|key_value)_?)?heads?"
+    r"(_?(num|count|number))?|h|nh|n_?h|n_?heads?"
+)
+HEAD_DIM = (
+    r"d_?(k|v|q|h|head|qk|kv)|dim_?(head|k|v|q|per_head)|(attention_?)?head_?(dim|size|width|d|channels)"
+    r"|(key|value|query|qk|kv)_?size|qk_?dim|v_?dim|k_?dim|q_?dim|depth|per_head_dim|dk|dv|dh"
+)
+LENGTH = (
+    r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
+    r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"
+)
+DROPOUT = r".*drop.*|p|p_attn|rate"
+WIDTH = (
+    r"d_?(model|in|out|emb\w*|x|hidden|inner|attn|input|output)|(n|num)_?(embd?|embed\w*|state|units|dims?|hiddens?)"
+    r"|((model|hidden|input|output|in|out|feature|attention|attn|inner|latent|token|context|query|embed\w*"
+    r"|emb\w*|all_head|n)_?)?(dims?|size|width|features|channels|units|d)|emb\w*|dim_?(model|in|out|emb\w*)"
+    r"|width|hidden|nx|d|c|e|dm|m|d_?m"
+)
+BATCH = r"batch(_?size)?|bs"
+SETTINGS = r".*(config|cfg|conf|hparams|hps|args|params|opts?|options|settings)"
+DEVICE = r"device"
+SWITCH = (
+    r".*(causal|mask|decoder|autoregress|bias|flash|cache|return|need|norm|residual|batch_first).*"
+)
+BUILD = (
+    ("num_heads", HEADS),
+    ("head_dim", HEAD_DIM),
+    ("dropout", DROPOUT),
+    ("length", LENGTH),
+    ("batch", BATCH),
+    ("d_model", WIDTH),
+)
+
+# Of forward.
+FLAG = r"(is_|use_|apply_)?(causal|autoregressive|masked|look_ahead|causal_mask)"
+LENGTHS = r".*(lens|lengths?|len)|valid_?lens?"
+PADDING = r".*pad.*|(key|k|kv|src_key|memory_key)_mask"
+MASK = r".*(mask|bias).*|m"
+OF = r"(_?(in|inputs?|x|states?|seq|tokens?|emb\w*))?"
+QUERY = rf"(x_?|in_?)?q(uery|ueries|uerys|s)?{OF}|tgt|target|x_?q"
+KEY = rf"(x_?|in_?)?k(eys?|s)?{OF}"
+VALUE = rf"(x_?|in_?)?v(alues?|als?|s)?{OF}"
+CONTEXT = (
+    r"(x_?)?(context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
+    r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
+)
+FORWARD = (
+    ("flag", FLAG),
+    ("lengths", LENGTHS),
+    ("padding", PADDING),
+    ("mask", MASK),
+    ("query", QUERY),
+    ("key", KEY),
+    ("value", VALUE),
+    ("context", CONTEXT),
+)
+
+
+def normal(name: str) -> str:
+    """A name in small letters, its words apart: numHeads -> num_heads."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().strip("_")
+
+
+def role_in(name: str, roles: Sequence[tuple[str, str]]) -> str:
+    """The first role whose words fit the whole name, "" where none do."""
+    plain = normal(name)
+    return next((role for role, words in roles if re.fullmatch(words, plain)), "")

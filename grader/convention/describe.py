@@ -1,0 +1,72 @@
+"""What was found out, as sentences for the top of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grader.calling import CallPlan, Slot
+from grader.convention.found import Convention
+from grader.model import Message
+
+
+def describe_convention(convention: Convention, free: bool) -> Iterable[Message]:
+    """The class, how it is called where that was found out, and which parameter is which."""
+    plan, match = convention.plan, convention.match
+    yield Message("convention.class", {"name": plan.class_name, "line": plan.line})
+    if free:
+        yield from _describe_call(plan)
+        yield from _describe_contract(convention)
+    if match.layout is None:
+        yield Message("convention.layout-unknown")
+        return
+    for name, place in match.layout.places.items():
+        part = f" [{place.pattern}]" + (f", f = {place.slot}" if place.fused > 1 else "")
+        yield Message("convention.place", {"name": name, "where": place.weight + part})
+    if not match.proven:
+        yield Message("convention.layout-assumed")
+
+
+def _describe_call(plan: CallPlan) -> Iterable[Message]:
+    given = ", ".join(_argument(slot) for slot in plan.build if slot.role not in ("option",))
+    yield Message("convention.build", {"arguments": given or "-"})
+    order = plan.axes.upper().replace("M", "D").replace(" ", ", ")
+    sequences = [slot for slot in plan.forward if slot.role in plan.sequences()]
+    called = ", ".join(_argument(slot) for slot in sequences)
+    yield Message("convention.call", {"arguments": called, "axes": f"[{order}]"})
+    for slot in plan.forward:
+        if slot.role in ("mask", "padding"):
+            counted = slot.style.meaning == "lengths"
+            shapes = ("b",) if counted else slot.style.forms
+            forms = "  ".join(_form(form) for form in shapes)
+            key = f"convention.mask.{slot.style.meaning}"
+            fields = {"name": slot.name or slot.role, "dtype": slot.style.dtype, "forms": forms}
+            yield Message(key, fields)
+        elif slot.role == "option" and slot.value is not None:
+            yield Message("convention.option", {"name": slot.name, "value": slot.value})
+
+
+def _describe_contract(convention: Convention) -> Iterable[Message]:
+    contract, plan = convention.contract, convention.plan
+    if contract.causal:
+        yield Message("convention.causal")
+    if contract.residual:
+        yield Message("convention.residual")
+    if plan.norms:
+        yield Message("convention.without-norms")
+    if contract.wide:
+        yield Message("convention.wide")
+    if contract.uniform_dead_rows:
+        yield Message("convention.uniform-dead-rows")
+    if contract.one_length:
+        yield Message("convention.one-length")
+    if plan.weights is not None:
+        yield Message("convention.weights", {"output": plan.output, "weights": plan.weights})
+
+
+def _argument(slot: Slot) -> str:
+    """ "embed_dim = d_model"; where the name says it already, once."""
+    return slot.role if slot.name in (None, slot.role) else f"{slot.name} = {slot.role}"
+
+
+def _form(form: str) -> str:
+    return "[" + form.upper().replace("Q", "q_len").replace("K", "kv_len").replace(" ", ", ") + "]"

@@ -1,0 +1,34 @@
+"""What was found out about a file: how it is called, its layout, its contract and mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.calling import CallPlan
+from grader.layout import Layout
+from grader.mistakes import Mistake
+from grader.model import Contract
+
+
+@dataclass(frozen=True)
+class Match:
+    """A layout, whether behaviour proved it, and the contract and mistake under which it did."""
+
+    layout: Layout | None
+    contract: Contract
+    proven: bool = False
+    mistake: Mistake | None = None
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a file is called, and what was found of its weights, masks and mistakes."""
+
+    plan: CallPlan
+    match: Match
+    carried: tuple[Mistake, ...] = ()
+
+    @property
+    def contract(self) -> Contract:
+        """What the file is judged by: its own convention."""
+        return self.match.contract

@@ -1,0 +1,184 @@
+"""Finds what a file's masks mean, which shapes it takes, and what a row that sees nothing gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from grader.bank.bench import Run, agrees
+from grader.bank.draw import Problem, draw, generator, right_steps, visibility
+from grader.calling import CallPlan, MaskStyle, NotOfferedError, Slot
+from grader.convention.found import Convention
+from grader.convention.matching import lengths
+from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine
+from grader.model import Array, Contract, Probe, Status
+
+READINGS = (
+    MaskStyle("visible", "bool"),
+    MaskStyle("hidden", "bool"),
+    MaskStyle("visible", "int64"),
+    MaskStyle("hidden", "int64"),
+    MaskStyle("additive", "float"),
+    MaskStyle("visible", "float"),
+    MaskStyle("hidden", "float"),
+)
+BETWEEN = ("b 1 q k", "q k", "1 1 q k", "b q k", "1 q k", "b h q k")
+PADDING = ("b k", "b 1 1 k", "b 1 k")
+FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
+
+
+MANY = 8
+DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
+
+
+def find_masks(convention: Convention, run: Run, seed: int) -> Convention:
+    """The convention with each mask argument's style, a causal flag, and what dead rows give."""
+    if convention.match.layout is None:
+        return convention
+    finder = Finder(convention, run, seed)
+    for slot in convention.plan.forward:
+        if slot.role in FORMS:
+            finder.find_style(slot)
+    for slot in convention.plan.forward:
+        if slot.role == "flag":
+            finder.try_flag(slot)
+    finder.find_dead_rows()
+    match = replace(convention.match, contract=finder.contract)
+    return Convention(finder.plan, match, tuple(finder.carried))
+
+
+class Finder:
+    """Tries masks on one file whose layout is known."""
+
+    def __init__(self, convention: Convention, run: Run, seed: int) -> None:
+        assert convention.match.layout is not None
+        self.layout = convention.match.layout
+        self.plan = convention.plan
+        self.contract = convention.contract
+        self.carried = list(convention.carried)
+        self.run = run
+        self.seed = seed
+
+    def find_style(self, slot: Slot) -> None:
+        """Settle what one mask argument means and which forms it takes."""
+        style = self._read(slot) or self._read_wrongly(slot)
+        # What nothing explains is given as an exercise would, and judged by what comes back.
+        self._set(slot, style or replace(slot.style, forms=FORMS[slot.role][:1]))
+
+    def try_flag(self, slot: Slot) -> None:
+        """Turn a switch for causality on, where no mask could say the same."""
+        styles = [s.style for s in self.plan.forward if s.role in FORMS]
+        if self.contract.causal or any("q" in form for style in styles for form in style.forms):
+            return
+        contract = replace(self.contract, causal=True)
+        option = replace(slot, role="option", value=True)
+        plan = replace(self.plan, forward=_put(self.plan.forward, slot, option))
+        problem = self._pose(contract, None)
+        output = self._observe(plan, problem)
+        if output is not None and self._fits(output, problem, contract, self.carried):
+            self.plan, self.contract = plan, contract
+
+    def find_dead_rows(self) -> None:
+        """See whether rows that see nothing get equal weights."""
+        for kind, form in DEAD:
+            problem = self._pose(self.contract, (kind, form))
+            try:
+                output = self._observe(self.plan, problem)
+            except NotOfferedError:
+                continue
+            uniform = replace(self.contract, uniform_dead_rows=True)
+            expected = problem.expect(combine(self.carried, right_steps(uniform))).output
+            if output is not None and agrees(output, expected):
+                self.contract = uniform
+            return
+
+    def _read(self, slot: Slot) -> MaskStyle | None:
+        """The first reading that is right, with every form in which it is."""
+        for reading in _readings(slot):
+            forms = reading.forms or FORMS[slot.role]
+            fits = tuple(form for form in forms if self._is_right(slot, reading, form))
+            # With more samples than tokens, a form that was only taken by chance is not.
+            firm = tuple(form for form in fits if self._is_right(slot, reading, form, MANY))
+            if fits:
+                return replace(reading, forms=firm or fits)
+        return None
+
+    def _is_right(self, slot: Slot, reading: MaskStyle, form: str, batch: int = 2) -> bool:
+        problem, output = self._try(slot, reading, form, batch)
+        return output is not None and self._fits(output, problem, self.contract, self.carried)
+
+    def _read_wrongly(self, slot: Slot) -> MaskStyle | None:
+        """The first reading under which one known mistake explains what comes back."""
+        for reading in _readings(slot):
+            for form in reading.forms or FORMS[slot.role]:
+                problem, output = self._try(slot, reading, form)
+                for mistake in self._known() if output is not None else ():
+                    assert output is not None
+                    if self._fits(output, problem, self.contract, [*self.carried, mistake]):
+                        self.carried.append(mistake)
+                        return replace(reading, forms=(form,))
+        return None
+
+    def _known(self) -> Iterator[Mistake]:
+        """Mistakes of masks. An inverted one is a convention here."""
+        for mistake in CATALOGUE.values():
+            if mistake.is_structural or mistake.id == "mask-inverted":
+                continue
+            if mistake.causal <= self.contract.causal and are_compatible(self.carried, mistake):
+                yield mistake
+
+    def _try(
+        self, slot: Slot, reading: MaskStyle, form: str, batch: int = 2
+    ) -> tuple[Problem, Array | None]:
+        kind = "padding" if reading.meaning == "lengths" else "random"
+        axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+        problem = self._pose(self.contract, (kind, axes), batch)
+        tried = replace(slot, style=replace(reading, forms=(form,)))
+        # Alone, so that it is this argument that gets the mask.
+        others = [s for s in self.plan.forward if s.role not in FORMS or s == slot or s.required]
+        plan = replace(self.plan, forward=_put(others, slot, tried))
+        return problem, self._observe(plan, problem)
+
+    def _pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = 2) -> Problem:
+        rng = generator(self.seed, f"masks {mask}")
+        has_output = "Wo" in self.layout.places
+        shown = {"kind": mask[0], "form": mask[1]} if mask else None
+        biases = self.layout.biases()
+        sizes = replace(lengths(contract), batch=batch)
+        return draw(rng, contract, sizes, biases, has_output, mask=shown)
+
+    def _observe(self, plan: CallPlan, problem: Problem) -> Array | None:
+        sizes = problem.sizes
+        call = plan.call(problem.inputs, problem.mask, sizes.scores, "float64")
+        weights = self.layout.write(problem.weights, sizes.num_heads)
+        probe = Probe(plan.class_name, **plan.construct(asdict(sizes)), weights=weights)
+        seen = self.run(replace(probe, calls=(call,), without_norms=bool(plan.norms)))
+        if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
+            return None
+        return plan.restore(seen.returned[0].tensors[plan.output].astype(float))
+
+    def _fits(
+        self, output: Array, problem: Problem, contract: Contract, mistakes: Sequence[Mistake]
+    ) -> bool:
+        """Right in every row that sees something; the others are a question of their own."""
+        seen = visibility(contract, problem.sizes, problem.mask)
+        posed = replace(problem, visible=seen)
+        expected = posed.expect(combine(mistakes, right_steps(contract))).output
+        if output.shape != expected.shape:
+            return False
+        alive = slice(None) if seen is None else np.all(seen.any(axis=-1), axis=1)
+        return agrees(output[alive], expected[alive])
+
+    def _set(self, slot: Slot, style: MaskStyle) -> None:
+        settled = replace(slot, style=style)
+        self.plan = replace(self.plan, forward=_put(self.plan.forward, slot, settled))
+
+
+def _readings(slot: Slot) -> Sequence[MaskStyle]:
+    return (slot.style,) if slot.style.meaning == "lengths" else READINGS
+
+
+def _put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
+    return tuple(new if slot == old else slot for slot in slots)

@@ -1,0 +1,156 @@
+"""Finds the layout of a module's parameters by trying proposals against what it returned."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from grader.bank.bench import Run, agrees
+from grader.bank.draw import BIAS, GAIN, Problem, draw, generator, right_steps, visibility
+from grader.bank.masks import Sizes
+from grader.calling import CallPlan
+from grader.convention.found import Match
+from grader.layout import Layout, named_layout, propose
+from grader.mistakes import Mistake, combine, known_for
+from grader.model import Array, Contract, Parameter, Probe, Status
+
+SIZES = Sizes()
+LIKELIEST = 24
+NORM = re.compile(r"layer_?norm", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the module returned for one draw of its parameters."""
+
+    theta: dict[str, Array]
+    problem: Problem
+    output: Array
+
+    def shows(self, layout: Layout, contract: Contract, mistakes: Sequence[Mistake] = ()) -> bool:
+        """True when the definition, read through `layout`, returns the same."""
+        if layout.wide and "Wo" not in layout.places:
+            return False
+        problem = self.pose(layout, contract)
+        expected = problem.expect(combine(mistakes, problem.right)).output
+        return agrees(self.output, expected)
+
+    def pose(self, layout: Layout, contract: Contract) -> Problem:
+        """The problem that was tried, with its parameters read through `layout`."""
+        sizes = self.problem.sizes
+        weights = layout.read(self.theta, sizes.num_heads)
+        seen = visibility(contract, sizes, None)
+        right = right_steps(contract)
+        return replace(self.problem, weights=weights, visible=seen, right=right)
+
+
+def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> Match:
+    """The layout of a file whose contract is given.
+
+    A proposal counts when the definition agrees with the module, as it should be or with one
+    known mistake made; failing that, when the names alone settle it.
+    """
+    built = run(first_look(contract, plan))
+    if not built.parameters:
+        return Match(None, contract)
+    trials = try_twice(contract, plan, run, built.parameters, seed)
+    proposals = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
+    found = match_right([contract], proposals, trials) or match_wrong([contract], proposals, trials)
+    return found or match_names(contract, proposals, built.parameters)
+
+
+def match_right(
+    contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
+) -> Match | None:
+    """The first layout and contract under which the module is right on every trial."""
+    for layout, contract in itertools.product(proposals, contracts):
+        if trials and all(trial.shows(layout, contract) for trial in trials):
+            return Match(layout, replace(contract, wide=layout.wide), True)
+    return None
+
+
+def match_wrong(
+    contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
+) -> Match | None:
+    """The same with one known mistake made, among the likeliest layouts."""
+    for layout, contract in itertools.product(proposals[:LIKELIEST], contracts):
+        for mistake in _shown(contract):
+            if trials and all(trial.shows(layout, contract, [mistake]) for trial in trials):
+                return Match(layout, replace(contract, wide=layout.wide), True, mistake)
+    return None
+
+
+def match_names(
+    contract: Contract, proposals: Sequence[Layout], parameters: Sequence[Parameter]
+) -> Match:
+    """For want of proof, what the names say: only of nn.Linear, used as it is."""
+    linear = all(parameter.owner == "Linear" for parameter in parameters)
+    return Match(named_layout(proposals) if linear else None, contract)
+
+
+def _shown(contract: Contract) -> Iterator[Mistake]:
+    """The mistakes that show where no mask is given."""
+    return (m for m in known_for(contract) if m.is_structural or contract.causal)
+
+
+def first_look(contract: Contract, plan: CallPlan) -> Probe:
+    """Build it and ask for its parameters; lazy ones take their shapes from a call."""
+    sizes = lengths(contract)
+    shown = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
+    inputs = [np.ones((sizes.batch, length, sizes.d_model)) for length in shown]
+    call = plan.call(inputs, None, sizes.scores, "float32")
+    built = plan.construct(asdict(sizes))
+    quiet = bool(plan.norms)
+    probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet)
+    return replace(probe, dtype="float32", describe=True)
+
+
+def try_twice(
+    contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
+) -> list[Trial]:
+    """Two draws of the parameters and what came of them; [] where one failed."""
+    trials = [_try(contract, plan, run, parameters, seed, number) for number in range(2)]
+    return [trial for trial in trials if trial] if all(trials) else []
+
+
+def _try(
+    contract: Contract,
+    plan: CallPlan,
+    run: Run,
+    parameters: Sequence[Parameter],
+    seed: int,
+    number: int,
+) -> Trial | None:
+    rng = generator(seed, f"layout {number}")
+    problem = draw(rng, contract, lengths(contract), frozenset())
+    theta = {p.name: _values(rng, p.shape) for p in parameters}
+    calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
+    built = plan.construct(asdict(problem.sizes))
+    quiet = bool(plan.norms)
+    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, without_norms=quiet)
+    seen = run(probe)
+    if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
+        return None
+    output = seen.returned[0].tensors[plan.output].astype(float)
+    return Trial(theta, problem, plan.restore(output))
+
+
+def lengths(contract: Contract) -> Sizes:
+    """The default sizes, with one length where the contract has but one."""
+    if len(contract.inputs) > 1 and not contract.one_length:
+        return SIZES
+    return replace(SIZES, kv_len=SIZES.q_len)
+
+
+def without_norms(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """The parameters that are not those of a layer norm."""
+    return [p for p in parameters if not NORM.fullmatch(p.owner)]
+
+
+def _values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    spread = BIAS if len(shape) < 2 else GAIN / np.sqrt(SIZES.d_model)
+    return rng.normal(size=shape) * spread

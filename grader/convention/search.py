@@ -1,0 +1,186 @@
+"""Finds how a file of its own kind is built and called, by trying what its signature allows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grader.bank.bench import Run, agrees, describe_trouble
+from grader.calling import CallPlan, MaskStyle, propose_builds, propose_forwards
+from grader.convention.found import Convention, Match
+from grader.convention.masks import find_masks
+from grader.convention.matching import (
+    SIZES,
+    Trial,
+    first_look,
+    lengths,
+    match_names,
+    match_right,
+    match_wrong,
+    try_twice,
+    without_norms,
+)
+from grader.errors import UnusableSubmission
+from grader.layout import Layout, propose
+from grader.mistakes import combine
+from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
+
+AXES = ("b l m", "l b m", "b m l")
+MAX_BUILDS = 10
+MAX_FORWARDS = 8
+# How many ways of calling that run but fit no layout are looked at for known mistakes.
+MAX_WRONG = 6
+OPEN_MASKS = tuple(
+    MaskStyle(meaning, dtype, (form,))
+    for form in ("b 1 q k", "b 1 1 k", "q k", "b k", "b q k")
+    for meaning, dtype in (("visible", "bool"), ("hidden", "bool"), ("additive", "float"))
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of building and calling that returned something of the right shape."""
+
+    plan: CallPlan
+    contract: Contract
+    parameters: tuple[Parameter, ...]
+    proposals: tuple[Layout, ...]
+    trials: tuple[Trial, ...]
+
+    def contracts(self) -> list[Contract]:
+        """What a file may do by itself, plainest first."""
+        flags = itertools.product((False, True), repeat=2)
+        return [replace(self.contract, residual=r, causal=c) for r, c in flags]
+
+
+def find_convention(
+    cls: CandidateClass, classes: Sequence[CandidateClass], run: Run, seed: int
+) -> Convention:
+    """The convention under which the file is right, or has one known mistake, or runs at all.
+
+    Raises UnusableSubmission where nothing that was tried could be built and called.
+    """
+    search = Search(run, seed)
+    ways: list[Way] = []
+    for way in search.walk(cls, classes):
+        found = match_right(way.contracts(), way.proposals, way.trials)
+        if found:
+            return find_masks(search.settle(way.plan, found, way), run, seed)
+        ways.append(way)
+    for way in ways[:MAX_WRONG]:
+        found = match_wrong(way.contracts(), way.proposals, way.trials)
+        if found:
+            return find_masks(search.settle(way.plan, found, way), run, seed)
+    if ways:
+        way = ways[0]
+        named = match_names(way.contract, way.proposals, way.parameters)
+        return find_masks(Convention(way.plan, named), run, seed)
+    raise UnusableSubmission("call.none", name=cls.name, inner=search.trouble())
+
+
+class Search:
+    """Walks through ways of building and calling, and remembers what went wrong."""
+
+    def __init__(self, run: Run, seed: int) -> None:
+        self.run = run
+        self.seed = seed
+        self.failures: list[Observation] = []
+
+    def walk(self, cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Way]:
+        """Every way that runs."""
+        for (build, numbers), one_length in itertools.product(
+            itertools.islice(propose_builds(cls, classes), MAX_BUILDS), (False, True)
+        ):
+            for forward in itertools.islice(propose_forwards(cls), MAX_FORWARDS):
+                plan = CallPlan(cls.name, cls.line, build, forward, numbers, weights=None)
+                if one_length and len(plan.sequences()) == 1:
+                    continue
+                try:
+                    yield from self._ways(plan, one_length)
+                except _CannotBuildError:
+                    break
+
+    def _ways(self, plan: CallPlan, one_length: bool) -> Iterator[Way]:
+        names = plan.sequences()
+        inputs = ("x",) if len(names) == 1 else tuple(names)
+        contract = Contract(inputs, "attention", False, one_length=one_length)
+        for shown, axes in itertools.product(_with_open_masks(plan), AXES):
+            tried = replace(shown, axes=axes)
+            seen = self.run(first_look(contract, tried))
+            if seen.status is not Status.OK:
+                self.failures.append(seen)
+                if seen.fault and seen.fault.phase == "construct":
+                    raise _CannotBuildError
+                continue
+            placed = _place_output(tried, seen, contract)
+            if placed is None:
+                continue
+            yield self._look(placed, contract, seen)
+
+    def _look(self, plan: CallPlan, contract: Contract, seen: Observation) -> Way:
+        own = tuple(without_norms(seen.parameters))
+        asked = any("drop" in name.lower() for name in seen.asked)
+        norms = frozenset(p.name for p in seen.parameters if p not in own)
+        plan = replace(plan, norms=norms, dropout_asked=asked)
+        trials = try_twice(contract, plan, self.run, own, self.seed)
+        sizes = (SIZES.d_model, SIZES.num_heads)
+        proposals = [layout for wide in (False, True) for layout in propose(own, *sizes, wide)]
+        return Way(plan, contract, own, tuple(proposals), tuple(trials))
+
+    def settle(self, plan: CallPlan, match: Match, way: Way) -> Convention:
+        """The convention of a match, and the place of the weights among what is returned."""
+        assert match.layout is not None
+        mistakes = (match.mistake,) if match.mistake else ()
+        problem = way.trials[0].pose(match.layout, match.contract)
+        weights = problem.expect(combine(mistakes, problem.right)).weights
+        call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
+        looked = first_look(match.contract, plan)
+        seen = self.run(
+            replace(looked, dtype="float64", calls=(call,), weights=way.trials[0].theta)
+        )
+        tensors = seen.returned[0].tensors if seen.status is Status.OK else {}
+        # By their values: some return the scores, or a cache of the same shape.
+        found = [
+            at
+            for at, tensor in sorted(tensors.items())
+            if agrees(tensor.astype(float), weights)
+            or agrees(tensor.astype(float), weights.mean(axis=1))
+        ]
+        place = next(iter(found), None)
+        return Convention(replace(plan, weights=place), match, mistakes)
+
+    def trouble(self) -> Message:
+        """Why the last way that could be built did not run, or the first could not be built."""
+        ran = [seen for seen in self.failures if seen.fault and seen.fault.phase != "construct"]
+        worst = (ran or self.failures)[:1]
+        return describe_trouble(worst[0]) if worst else Message("call.no-tensor")
+
+
+class _CannotBuildError(Exception):
+    """The constructor refused; another call changes nothing."""
+
+
+def _with_open_masks(plan: CallPlan) -> Iterator[CallPlan]:
+    """The plan without masks; where one must be given, with masks that hide nothing."""
+    needed = [slot for slot in plan.forward if slot.required and slot.role in ("mask", "padding")]
+    if not needed:
+        yield plan
+        return
+    for style in OPEN_MASKS:
+        forward = tuple(
+            replace(s, style=style) if s in needed and s.style.meaning != "lengths" else s
+            for s in plan.forward
+        )
+        yield replace(plan, forward=forward)
+
+
+def _place_output(plan: CallPlan, seen: Observation, contract: Contract) -> CallPlan | None:
+    """The plan with the position of the first thing returned that has the output's shape."""
+    sizes = lengths(contract)
+    shape = plan.arrange(np.empty((sizes.batch, sizes.q_len, sizes.d_model))).shape
+    tensors = seen.returned[0].tensors
+    place = next((at for at, tensor in sorted(tensors.items()) if tensor.shape == shape), None)
+    return None if place is None else replace(plan, output=place)
