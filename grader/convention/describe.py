@@ -31,7 +31,8 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
     yield Message("convention.build", {"arguments": given or "-"})
     order = plan.axes.upper().replace("M", "D").replace(" ", ", ")
     sequences = [slot for slot in plan.forward if slot.role in plan.sequences()]
-    called = ", ".join(_argument(slot) for slot in sequences)
+    alone = len(sequences) == 1
+    called = ", ".join(slot.name or "x" if alone else _argument(slot) for slot in sequences)
     yield Message("convention.call", {"arguments": called, "axes": f"[{order}]"})
     for slot in plan.forward:
         if slot.role in ("mask", "padding"):
