@@ -15,6 +15,7 @@ from grader.model.exchange import (
     Returned,
     Settings,
     Status,
+    Step,
 )
 from grader.model.exercise import Case, Contract, Exercise, Limits
 from grader.model.report import FREE, Isolation, Message, Outcome, Printed, Report, Verdict
@@ -43,6 +44,7 @@ __all__ = [
     "Returned",
     "Settings",
     "Status",
+    "Step",
     "Submission",
     "Verdict",
 ]

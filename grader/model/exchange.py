@@ -68,8 +68,8 @@ class Probe:
     call; `cotangent`, shaped like the output, asks for the gradients of sum(output * cotangent)
     with respect to parameters and, unless `plain_inputs`, float inputs; the output is item
     `output` of what is returned. After the first call the module is cast to `recast`. `describe`
-    asks for the parameters, `watch` for what the module uses and turns beyond its own. With
-    `without_norms` its LayerNorms let everything through.
+    asks for the parameters, `watch` for what the module uses and turns beyond its own, `trace` for
+    the tensors made on the way. With `without_norms` its LayerNorms let everything through.
     """
 
     class_name: str
@@ -90,6 +90,7 @@ class Probe:
     plain_inputs: bool = False
     describe: bool = False
     recast: str | None = None
+    trace: bool = False
     seed: int = 0
 
 
@@ -122,12 +123,29 @@ class Returned:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One tensor that a line of the candidate's made, as a trace tells it: a claim.
+
+    `sources` name the tensors it was made of: "3" is the fourth step, "input 0" the first input,
+    "parameter q.weight" a parameter. `name` is the variable assigned to. `value` is None where it
+    was too large.
+    """
+
+    operation: str
+    line: int
+    name: str
+    sources: tuple[str, ...]
+    shape: tuple[int, ...]
+    value: Array | None
+
+
+@dataclass(frozen=True)
 class Observation:
     """What came back for one probe. Everything in it is a claim except `seconds`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
     move with the module, `turned` the global switches that are not as they were, `asked` the
-    names that were looked up in `Settings`.
+    names that were looked up in `Settings`, `trace` the steps of the last call.
     """
 
     status: Status
@@ -140,6 +158,7 @@ class Observation:
     stray: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
+    trace: tuple[Step, ...] = ()
     exit_code: int | None = None
     seconds: float = 0.0
     allowed_seconds: float = 0.0

@@ -23,12 +23,14 @@ from grader.model import (
     Returned,
     Settings,
     Status,
+    Step,
 )
 from grader.worker.protocol import Blob
 
 MAX_TEXT = 2000
 MAX_NAME = 200
 MAX_PARAMETERS = 1000
+MAX_STEPS = 600
 MAX_PARAMETER_SIZE = 1 << 22
 # What reading a reply of the wrong form can raise.
 CLAIMS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
@@ -75,6 +77,7 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "construct_named": {n: _write_value(v) for n, v in probe.construct_named.items()},
         "globals": dict(probe.globals),
         "output": probe.output,
+        "trace": probe.trace,
         "without_norms": probe.without_norms,
         "weights": {name: add(value) for name, value in probe.weights.items()},
         "calls": [[describe(item) for item in call] for call in probe.calls],
@@ -117,6 +120,7 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
             ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
             turned=tuple(clean(name, 80) for name in header.get("turned", [])),
             asked=tuple(clean(name, 80) for name in header.get("asked", [])),
+            trace=_read_trace(header.get("trace", []), arrays),
             stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
         )
@@ -204,6 +208,22 @@ def _read_returned(found: dict[str, Any], arrays: list[Array], dtypes: list[str]
         dtypes={i: dtypes[_index(t)] for i, t in where.items()},
         shapes=tuple(tuple(int(s) for s in shape) for shape in found["shapes"]),
         after=_pick(found["after"], arrays),
+    )
+
+
+def _read_trace(found: list[list[Any]], arrays: list[Array]) -> tuple[Step, ...]:
+    if len(found) > MAX_STEPS:
+        raise ValueError("too many steps")
+    return tuple(
+        Step(
+            operation=clean(operation, 80),
+            line=_index(line),
+            name=clean(name, 80),
+            sources=tuple(clean(source, MAX_NAME) for source in sources[:8]),
+            shape=tuple(_index(size) for size in shape),
+            value=_pick([at], arrays)[0],
+        )
+        for operation, line, name, sources, shape, at in found
     )
 
 

@@ -8,6 +8,7 @@ import torch
 
 from . import describe
 from .protocol import Blob
+from .trace import MAX_ELEMENTS, Step
 from .values import MAX_BYTES, describe_item, to_blob
 
 # A parameter: its name, itself, the class that holds it, whether it is registered.
@@ -49,6 +50,13 @@ class Answer:
             }
         )
 
+    def add_trace(self, steps: list[Step]) -> None:
+        """Each step with its tensor, as far as they fit."""
+        self.header["trace"] = [
+            [name, line, target, sources, list(tensor.shape), self._add(tensor, _fits(tensor))]
+            for name, line, target, sources, tensor in steps
+        ]
+
     def add_gradients(self, found: list[Held], inputs: list[Any]) -> None:
         """Gradients of inputs and parameters; null where none arrived."""
         grads = [i.grad if isinstance(i, torch.Tensor) else None for i in inputs]
@@ -62,6 +70,10 @@ class Answer:
             return None
         self.blobs.append(to_blob(item))
         return len(self.blobs) - 1
+
+
+def _fits(tensor: torch.Tensor) -> bool:
+    return describe_item(tensor) == "tensor" and tensor.numel() <= MAX_ELEMENTS
 
 
 def flatten(returned: object) -> tuple[str, list[Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import describe, stand_in, watch
+from . import describe, stand_in, trace, watch
 from .answer import Answer, Held, flatten
 from .protocol import Blob
 from .values import DTYPES, STORAGES, to_tensor
@@ -85,6 +85,9 @@ class Submission:
             module.train(request["train"])
         seen = watch.Watch()
         mode = seen if request["watch"] else contextlib.nullcontext()
+        if request["trace"]:
+            known = {f"parameter {name}": tensor for name, tensor, _, _ in found}
+            mode = recorder = trace.Recorder(self.name, known)
         if request["watch"]:
             # A constructor draws its weights; forward in eval has nothing to draw.
             before["random state"] = watch.switches()["random state"]
@@ -93,6 +96,8 @@ class Submission:
             if made and request["recast"]:
                 module.to(DTYPES[request["recast"]])
             inputs = _make_inputs(call, tensors, request)
+            if request["trace"]:
+                recorder.begin(inputs)
             with self._guard("forward"), mode, _autocast(request["autocast"]):
                 made.append((_call(module, call, inputs), inputs))
             if request["cotangent"] is not None:
@@ -106,6 +111,8 @@ class Submission:
         with self._guard("returned"):
             for returned, inputs in made:
                 answer.add_returned(returned, inputs if request["return_inputs"] else [])
+        if request["trace"]:
+            answer.add_trace(recorder.steps)
         answer.header["asked"] = sorted(stand_in.ASKED)
         called = watch.CALLED | seen.seen
         answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)

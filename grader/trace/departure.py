@@ -1,0 +1,237 @@
+"""Finds the first line that makes a tensor which no right attention passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.bank.draw import Problem
+from grader.model import Array, Message, Step
+from grader.trace.landmarks import Landmark, landmarks
+from grader.trace.recognise import Recognised, recognise
+from grader.trace.words import in_letters, write_shape
+
+PRODUCTS = ("matmul", "bmm", "einsum", "__matmul__", "baddbmm", "mul", "sum", "tensordot")
+SOFTMAX = ("softmax",)
+# What a product is of, by the stage it should give.
+OPERANDS = {2: ("q", "k"), 5: ("weights", "v")}
+
+
+@dataclass(frozen=True)
+class Departure:
+    """The step at which a file leaves the way, the line to show, and what is odd there."""
+
+    step: int
+    line: int
+    message: Message
+
+
+class Trail:
+    """The steps of one pass with what each is, and who came from whom."""
+
+    def __init__(self, steps: Sequence[Step], problem: Problem, sequences: int) -> None:
+        self.steps = steps
+        self.problem = problem
+        known = landmarks(problem)
+        # Without an output projection the merged heads are the output.
+        self.last = 5 if problem.weights.Wo is None else 6
+        self.parents = [[int(s) for s in step.sources if s.isdecimal()] for step in steps]
+        self.derived: list[bool] = []
+        for step, parents in zip(steps, self.parents):
+            direct = any(_is_sequence(source, sequences) for source in step.sources)
+            self.derived.append(direct or any(self.derived[p] for p in parents))
+        self.found = [
+            recognise(step.value, known, problem) if own else None
+            for step, own in zip(steps, self.derived)
+        ]
+        self.children: list[list[int]] = [[] for _ in steps]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                self.children[parent].append(child)
+
+    def is_clean(self, at: int) -> bool:
+        """True for a tensor that a right attention has."""
+        found = self.found[at]
+        return found is not None and found.is_clean
+
+    def is_float(self, at: int) -> bool:
+        """True where there are values to look at."""
+        value = self.steps[at].value
+        return value is not None and value.dtype.kind == "f"
+
+    def leads_back(self, at: int) -> bool:
+        """True where something later that came from this is right again, so that it did no harm."""
+        reached = self._reach(at)
+        stage = max((self.stage(a) for a in self.ancestors(at)), default=0)
+        return any(self.is_clean(c) and self.stage(c) >= stage for c in reached)
+
+    def stage(self, at: int) -> int:
+        """How far on the way a recognised tensor is; -1 for any other."""
+        found = self.found[at]
+        return found.landmark.stage if found else -1
+
+    def ancestors(self, at: int) -> set[int]:
+        """Every step that this one came from."""
+        return self._follow(at, self.parents)
+
+    def _reach(self, at: int) -> set[int]:
+        return self._follow(at, self.children)
+
+    def _follow(self, at: int, links: Sequence[Sequence[int]]) -> set[int]:
+        seen: set[int] = set()
+        stack = list(links[at])
+        while stack:
+            step = stack.pop()
+            if step not in seen:
+                seen.add(step)
+                stack.extend(links[step])
+        return seen
+
+    def end(self, output: Array | None) -> int | None:
+        """The step that made what was returned."""
+        for at in reversed(range(len(self.steps))):
+            value = self.steps[at].value
+            if output is not None and value is not None and value.size == output.size:
+                if np.array_equal(np.sort(value, axis=None), np.sort(output, axis=None)):
+                    return at
+        return len(self.steps) - 1 if self.steps else None
+
+
+def find_departure(
+    steps: Sequence[Step], problem: Problem, sequences: int, output: Array | None
+) -> Departure | None:
+    """The first departure on the way to what was returned; None where there is none to see."""
+    trail = Trail(steps, problem, sequences)
+    end = trail.end(output)
+    if end is None or (trail.is_clean(end) and trail.stage(end) >= trail.last):
+        return None
+    way = sorted(trail.ancestors(end) | {end})
+    for at in way:
+        suspect = trail.derived[at] and trail.is_float(at) and not trail.is_clean(at)
+        if suspect and steps[at].value is not None and not trail.leads_back(at):
+            return _describe(trail, at)
+    return _describe_end(trail, end)
+
+
+def find_not_finite(steps: Sequence[Step]) -> Departure | None:
+    """The first step that holds NaN and was made of tensors that do not."""
+    bad: set[int] = set()
+    for at, step in enumerate(steps):
+        if step.value is None or step.value.dtype.kind != "f" or not np.isnan(step.value).any():
+            continue
+        if not any(source in bad for source in (int(s) for s in step.sources if s.isdecimal())):
+            fields = {"operation": _name(step), "name": step.name, "line": step.line}
+            return Departure(at, step.line, Message("departure.not-finite", fields))
+        bad.add(at)
+    return None
+
+
+def _describe(trail: Trail, at: int) -> Departure:
+    step, found = trail.steps[at], trail.found[at]
+    fields = {"operation": _name(step), "name": step.name, "line": step.line}
+    if found is not None and found.scrambled:
+        got, expected = in_letters(found.letters), write_shape(found.landmark.axes)
+        fields |= {"what": found.landmark.name, "got": got, "expected": expected}
+        return Departure(at, step.line, Message("departure.scrambled", fields))
+    if found is not None:
+        return Departure(at, step.line, Message(*_describe_mask(found, fields)))
+    parents = [p for p in trail.parents[at] if trail.found[p]]
+    if step.operation in SOFTMAX and parents:
+        return _describe_softmax(trail, at, parents[0], fields)
+    wrong = _wrong_operand(trail, at, parents)
+    if wrong is not None:
+        return wrong
+    if len(parents) >= 1:
+        names = dict.fromkeys(_landmark(trail, p).name for p in parents)
+        fields |= {"sources": ", ".join(names)}
+        return Departure(at, step.line, Message("departure.from", fields))
+    return Departure(at, step.line, Message("departure.unknown", fields))
+
+
+def _describe_mask(found: Recognised, fields: dict[str, object]) -> tuple[str, dict[str, object]]:
+    first = (found.shown or found.hidden)[0]
+    place = "[" + ", ".join(map(str, first)) + "]"
+    counts = {"shown": len(found.shown), "hidden": len(found.hidden), "first": place}
+    return "departure.mask", {**fields, **counts}
+
+
+def _describe_softmax(trail: Trail, at: int, parent: int, fields: dict[str, object]) -> Departure:
+    step, source = trail.steps[at], trail.found[parent]
+    assert source is not None
+    assert step.value is not None
+    ones = [
+        axis
+        for axis in range(step.value.ndim)
+        if np.allclose(np.nansum(step.value, axis=axis), 1.0, atol=1e-6)
+    ]
+    letters = source.letters[ones[0]] if len(ones) == 1 else "S"
+    if letters != "S":
+        fields |= {"got": in_letters((letters,)), "shape": in_letters(source.letters)}
+        return Departure(at, step.line, Message("departure.softmax-axis", fields))
+    if source.landmark.stage == 2:
+        scores = trail.steps[parent].line
+        return Departure(at, step.line, Message("departure.unscaled", {**fields, "scores": scores}))
+    return Departure(at, step.line, Message("departure.softmax", fields))
+
+
+def _wrong_operand(trail: Trail, at: int, parents: Sequence[int]) -> Departure | None:
+    """A product of right tensors that do not belong together: the line that made the wrong one."""
+    step = trail.steps[at]
+    if step.operation not in PRODUCTS or len(parents) < 2:
+        return None
+    names = [_landmark(trail, parent).name.split(" ")[0] for parent in parents]
+    stages = [trail.stage(parent) for parent in parents]
+    wanted = OPERANDS[5] if 4 in stages else OPERANDS[2]
+    for parent, name in zip(parents, names):
+        if name not in wanted:
+            missing = next(w for w in wanted if w not in names)
+            made = _origin(trail, parent)
+            fields = {"operation": _name(step), "line": step.line, "got": name}
+            fields |= {"expected": missing, "made": trail.steps[made].line}
+            line = trail.steps[made].line
+            return Departure(at, line, Message("departure.operand", fields))
+    if len(set(names)) == 1 and len(parents) == 2:
+        fields = {"operation": _name(step), "line": step.line, "got": names[0]}
+        made = _origin(trail, parents[1])
+        missing = next(w for w in wanted if w not in names)
+        fields |= {"expected": missing, "made": trail.steps[made].line}
+        return Departure(at, trail.steps[made].line, Message("departure.operand", fields))
+    return None
+
+
+def _origin(trail: Trail, at: int) -> int:
+    """The first step that made this landmark, of those that led here."""
+    name = _landmark(trail, at).name.split(" ")[0]
+    same = [
+        a
+        for a in trail.ancestors(at)
+        if trail.found[a] and _landmark(trail, a).name.split(" ")[0] == name
+    ]
+    return min(same, default=at)
+
+
+def _describe_end(trail: Trail, end: int) -> Departure | None:
+    """What was returned is right, but of an earlier stage: the steps after it are missing."""
+    found = trail.found[end]
+    if found is None or trail.stage(end) >= trail.last:
+        return None
+    step = trail.steps[end]
+    fields = {"what": found.landmark.name, "line": step.line}
+    return Departure(end, step.line, Message("departure.stops-early", fields))
+
+
+def _landmark(trail: Trail, at: int) -> Landmark:
+    found = trail.found[at]
+    assert found is not None
+    return found.landmark
+
+
+def _is_sequence(source: str, sequences: int) -> bool:
+    kind, _, number = source.partition(" ")
+    return kind == "input" and number.isdecimal() and int(number) < sequences
+
+
+def _name(step: Step) -> str:
+    return step.operation.strip("_")

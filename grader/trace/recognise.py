@@ -1,0 +1,122 @@
+"""Recognises a traced tensor among the landmarks, up to slices, turns and folds of its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.bank.draw import Problem
+from grader.model import Array
+from grader.trace.landmarks import WILD, Landmark
+
+CLOSE = 1e-6
+# Fewer values than this are no evidence.
+ENOUGH = 8
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What a tensor is: a landmark, the letters of each of its axes, and what is odd about it.
+
+    `scrambled` are landmark axes that run along more than one axis of the tensor; `shown` and
+    `hidden` are positions [b, h, q, k] that the mask put into it leaves visible or hides against
+    what was meant.
+    """
+
+    landmark: Landmark
+    letters: tuple[str, ...]
+    scrambled: tuple[str, ...] = ()
+    masked: bool = False
+    shown: tuple[tuple[int, ...], ...] = ()
+    hidden: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """True where nothing is odd."""
+        return not (self.scrambled or self.shown or self.hidden)
+
+
+def recognise(
+    value: Array | None, known: Sequence[Landmark], problem: Problem
+) -> Recognised | None:
+    """The landmark whose values these are; None where there is none, or too little to say."""
+    if value is None or value.dtype.kind != "f" or value.size < ENOUGH:
+        return None
+    found = [one for landmark in known if (one := _compare(value, landmark, problem))]
+    clean = [one for one in found if one.is_clean]
+    return next(iter(clean or found), None)
+
+
+def _compare(value: Array, landmark: Landmark, problem: Problem) -> Recognised | None:
+    scores = landmark.stage in (2, 3)
+    wild = ~np.isfinite(value) | (np.abs(value) >= max(WILD, 10 * landmark.scale))
+    if wild.any() and not scores:
+        return None
+    if (~wild).sum() < ENOUGH or np.isnan(value).any():
+        return None
+    places = _places(np.where(wild, 0.0, value), landmark)
+    if (places[~wild] < 0).any():
+        return None
+    coordinates = _coordinates(places, wild, landmark)
+    letters, scrambled = _label(coordinates, landmark, value.shape)
+    shown, hidden = _check_mask(coordinates, wild, landmark, problem) if wild.any() else ((), ())
+    return Recognised(landmark, letters, scrambled, bool(wild.any()), shown, hidden)
+
+
+def _places(value: Array, landmark: Landmark) -> Array:
+    """For each value, its flat position in the landmark; -1 where it has no such value."""
+    ranked = landmark.sorted
+    at = np.clip(np.searchsorted(ranked, value), 1, len(ranked) - 1)
+    at = np.where(np.abs(ranked[at - 1] - value) < np.abs(ranked[at] - value), at - 1, at)
+    with np.errstate(invalid="ignore"):
+        close = np.abs(ranked[at] - value) <= CLOSE * landmark.scale
+    return np.where(close, landmark.order[at], -1)
+
+
+def _coordinates(places: Array, wild: Array, landmark: Landmark) -> Array:
+    """[axes of the landmark, *shape]: where each value stands there; NaN where not known."""
+    found = np.array(np.unravel_index(np.maximum(places, 0), landmark.value.shape), dtype=float)
+    flat = landmark.value.reshape(-1)
+    _, back, count = np.unique(np.round(flat, 12), return_inverse=True, return_counts=True)
+    tied = (count[back] > 1)[np.maximum(places, 0)]
+    found[:, wild | tied] = np.nan
+    return found
+
+
+def _label(
+    coordinates: Array, landmark: Landmark, shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    letters = ["" for _ in shape]
+    scrambled = []
+    for letter, coordinate in zip(landmark.axes, coordinates):
+        along = [axis for axis in range(len(shape)) if _varies(coordinate, axis)]
+        if len(along) > 1:
+            scrambled.append(letter)
+        for axis in along:
+            letters[axis] += letter
+    return tuple(letters), tuple(scrambled)
+
+
+def _varies(coordinate: Array, axis: int) -> bool:
+    low = np.nanmin(np.where(np.isnan(coordinate), np.inf, coordinate), axis=axis)
+    high = np.nanmax(np.where(np.isnan(coordinate), -np.inf, coordinate), axis=axis)
+    return bool((high > low).any())
+
+
+def _check_mask(
+    coordinates: Array, wild: Array, landmark: Landmark, problem: Problem
+) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """Positions that are visible and should not be, and the other way round."""
+    seen = np.zeros(landmark.value.shape, dtype=bool)
+    known = ~np.isnan(coordinates[0])
+    seen[tuple(axis[known].astype(int) for axis in coordinates)] = True
+    if problem.visible is None or wild.size != landmark.value.size:
+        return (), ()
+    meant = np.broadcast_to(problem.visible, seen.shape)
+    return _positions(seen & ~meant), _positions(~seen & meant)
+
+
+def _positions(where: Array) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(i) for i in row) for row in np.argwhere(where))

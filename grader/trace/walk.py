@@ -1,0 +1,37 @@
+"""The shape walk: source line by source line, what a file's tensors are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.bank.draw import Problem
+from grader.model import Step
+from grader.trace.departure import Trail
+from grader.trace.words import in_letters
+
+
+@dataclass(frozen=True)
+class Stride:
+    """One line of the walk: what was done, the variable, the shape in letters, what it is."""
+
+    line: int
+    name: str
+    operation: str
+    shape: str
+    what: str
+
+
+def walk(steps: Sequence[Step], problem: Problem, sequences: int) -> list[Stride]:
+    """Every recognised step, and the shape in numbers of those that are not."""
+    trail = Trail(steps, problem, sequences)
+    strides = []
+    for at, step in enumerate(steps):
+        if not trail.derived[at]:
+            continue
+        found = trail.found[at]
+        numbers = "[" + ", ".join(map(str, step.shape)) + "]"
+        shape = in_letters(found.letters) if found and not found.scrambled else numbers
+        what = found.landmark.name if found else ""
+        strides.append(Stride(step.line, step.name, step.operation.strip("_"), shape, what))
+    return strides
