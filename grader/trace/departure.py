@@ -93,9 +93,8 @@ class Trail:
         """The step that made what was returned."""
         for at in reversed(range(len(self.steps))):
             value = self.steps[at].value
-            if output is not None and value is not None and value.size == output.size:
-                if np.array_equal(np.sort(value, axis=None), np.sort(output, axis=None)):
-                    return at
+            if output is not None and value is not None and _same_values(value, output):
+                return at
         return len(self.steps) - 1 if self.steps else None
 
 
@@ -226,6 +225,13 @@ def _landmark(trail: Trail, at: int) -> Landmark:
     found = trail.found[at]
     assert found is not None
     return found.landmark
+
+
+def _same_values(one: Array, other: Array) -> bool:
+    """Equal up to the order of the axes."""
+    if one.size != other.size:
+        return False
+    return np.array_equal(np.sort(one, axis=None), np.sort(other, axis=None))
 
 
 def _is_sequence(source: str, sequences: int) -> bool:
