@@ -21,15 +21,16 @@ class Attention(nn.Module):
     def forward(self, x, mask=None):
         """mask is added to the scores, (seqlen, seqlen): 0 / -inf, e.g. triu(full(-inf), 1)"""
         bsz, seqlen, _ = x.shape
-        xq = self.wq(x).view(bsz, seqlen, self.n_heads, self.head_dim).transpose(1, 2)
-        xk = self.wk(x).view(bsz, seqlen, self.n_heads, self.head_dim).transpose(1, 2)
-        xv = self.wv(x).view(bsz, seqlen, self.n_heads, self.head_dim).transpose(1, 2)
+        xq, xk, xv = (
+            w(x).view(bsz, seqlen, self.n_heads, self.head_dim).transpose(1, 2) for w in (self.wq, self.wk, self.wv)
+        )
         scores = xq @ xk.transpose(2, 3) * self.head_dim**-0.5
         if mask is not None:
             # rows of nothing but -inf would be 0/0 in the softmax
             dead = torch.isneginf(mask).all(dim=-1, keepdim=True)
             scores = scores + torch.where(dead, torch.zeros_like(mask), mask)
-        scores = torch.softmax(scores.float(), dim=-1).type_as(xq) if x.dtype != torch.float64 else scores.softmax(-1)
+        wide = torch.promote_types(scores.dtype, torch.float32)
+        scores = torch.softmax(scores, dim=-1, dtype=wide).type_as(xq)
         if mask is not None:
             scores = scores * ~dead
         output = (scores @ xv).transpose(1, 2).contiguous().view(bsz, seqlen, -1)

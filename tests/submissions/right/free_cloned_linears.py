@@ -1,47 +1,40 @@
 # mha-grade: free; expect: passed
-import copy
-import math
+from copy import deepcopy
 
 import torch
 from torch import nn
 
 
-def clones(module, n):
-    return nn.ModuleList([copy.deepcopy(module) for _ in range(n)])
+def copies(layer, count):
+    return nn.ModuleList(deepcopy(layer) for _ in range(count))
 
 
-def attention(query, key, value, mask=None, dropout=None):
-    "softmax(QK^T / sqrt(d_k)) V; a query that may look at nothing gets nothing"
-    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
+def attend(query, key, value, mask, dropout):
+    """Weights and what they pick; a query that may look at nothing gets nothing."""
+    logits = query @ key.transpose(-2, -1) * query.size(-1) ** -0.5
     if mask is None:
-        p_attn = scores.softmax(dim=-1)
+        weights = logits.softmax(dim=-1)
     else:
         hidden = mask == 0
-        p_attn = scores.masked_fill(hidden, torch.finfo(scores.dtype).min).softmax(dim=-1)
-        p_attn = p_attn.masked_fill(hidden, 0)
-    if dropout is not None:
-        p_attn = dropout(p_attn)
-    return torch.matmul(p_attn, value), p_attn
+        weights = logits.masked_fill(hidden, torch.finfo(logits.dtype).min).softmax(dim=-1)
+        weights = weights.masked_fill(hidden, 0)
+    return weights, dropout(weights) @ value
 
 
 class MultiHeadedAttention(nn.Module):
     def __init__(self, h, d_model, dropout=0.1):
-        super(MultiHeadedAttention, self).__init__()
-        assert d_model % h == 0
-        self.d_k = d_model // h
-        self.h = h
-        self.linears = clones(nn.Linear(d_model, d_model), 4)
-        self.attn = None
-        self.dropout = nn.Dropout(p=dropout)
+        super().__init__()
+        if d_model % h:
+            raise ValueError(f"h={h} does not go into d_model={d_model}")
+        self.h, self.d_k = h, d_model // h
+        self.linears = copies(nn.Linear(d_model, d_model), 4)
+        self.dropout = nn.Dropout(dropout)
+        self.attn = None                # of the last call, to be looked at
 
     def forward(self, query, key, value, mask=None):
-        if mask is not None:
-            mask = mask.unsqueeze(1)   # the same for every head
-        n = query.size(0)
-        query, key, value = [
-            lin(x).view(n, -1, self.h, self.d_k).transpose(1, 2)
-            for lin, x in zip(self.linears, (query, key, value))
-        ]
-        x, self.attn = attention(query, key, value, mask=mask, dropout=self.dropout)
-        x = x.transpose(1, 2).contiguous().view(n, -1, self.h * self.d_k)
-        return self.linears[-1](x)
+        """mask: (batch, 1 or len_q, len_k), zero where hidden"""
+        heads = []
+        for linear, x in zip(self.linears, (query, key, value)):
+            heads.append(linear(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2))
+        self.attn, mixed = attend(*heads, None if mask is None else mask[:, None], self.dropout)
+        return self.linears[3](mixed.transpose(1, 2).flatten(2))

@@ -6,34 +6,29 @@ import torch.nn as nn
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
-        assert d_out % num_heads == 0, "d_out must be a multiple of num_heads"
-
-        self.d_out = d_out
+        self.head_dim, rest = divmod(d_out, num_heads)
+        assert rest == 0, "d_out must be a multiple of num_heads"
         self.num_heads = num_heads
-        self.head_dim = d_out // num_heads
 
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
-        self.register_buffer("mask", torch.triu(torch.ones(context_length, context_length), diagonal=1))
+        future = torch.ones(context_length, context_length).triu(diagonal=1)
+        self.register_buffer("mask", future)
 
     def forward(self, x):
-        b, num_tokens, _ = x.shape
-        split = (b, num_tokens, self.num_heads, self.head_dim)
+        n = x.shape[1]
+        per_head = []
+        for layer in (self.W_query, self.W_key, self.W_value):
+            y = layer(x)
+            per_head.append(y.unflatten(-1, (self.num_heads, self.head_dim)).permute(0, 2, 1, 3))
+        queries, keys, values = per_head
 
-        keys = self.W_key(x).view(split).transpose(1, 2)
-        values = self.W_value(x).view(split).transpose(1, 2)
-        queries = self.W_query(x).view(split).transpose(1, 2)
+        omega = queries @ keys.mT / self.head_dim ** 0.5
+        omega.masked_fill_(self.mask[:n, :n].bool(), -torch.inf)
+        alpha = self.dropout(omega.softmax(dim=-1))
 
-        attn_scores = queries @ keys.transpose(2, 3)
-        future = self.mask.bool()[:num_tokens, :num_tokens]
-        attn_scores.masked_fill_(future, -torch.inf)
-
-        attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1)
-        attn_weights = self.dropout(attn_weights)
-
-        context_vec = (attn_weights @ values).transpose(1, 2)
-        context_vec = context_vec.reshape(b, num_tokens, self.d_out)
-        return self.out_proj(context_vec)
+        context = (alpha @ values).permute(0, 2, 1, 3).flatten(start_dim=2)
+        return self.out_proj(context)

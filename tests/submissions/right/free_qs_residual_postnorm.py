@@ -3,48 +3,46 @@ import torch
 import torch.nn as nn
 
 
-class ScaledDotProductAttention(nn.Module):
-    def __init__(self, temperature, attn_dropout=0.1):
+class DotAttention(nn.Module):
+    def __init__(self, temperature, p):
         super().__init__()
         self.temperature = temperature
-        self.dropout = nn.Dropout(attn_dropout)
+        self.drop = nn.Dropout(p)
 
     def forward(self, q, k, v, mask=None):
-        attn = torch.matmul(q / self.temperature, k.transpose(2, 3))
-        if mask is not None:
+        logits = torch.einsum('bhqd,bhkd->bhqk', q, k) / self.temperature
+        if mask is None:
+            attn = logits.softmax(-1)
+        else:
             blocked = mask == 0
-            attn = attn.masked_fill(blocked, torch.finfo(attn.dtype).min)
-        attn = torch.softmax(attn, dim=-1)
-        if mask is not None:
+            attn = logits.masked_fill(blocked, torch.finfo(logits.dtype).min).softmax(-1)
             attn = attn.masked_fill(blocked, 0.)
-        attn = self.dropout(attn)
-        return torch.matmul(attn, v), attn
+        return self.drop(attn) @ v, attn
 
 
 class MultiHeadAttention(nn.Module):
-    """ add & norm are done in here """
+    """ the sublayer whole: attention, then dropout, add & norm """
 
     def __init__(self, n_head, d_model, d_k, d_v, dropout=0.1):
         super().__init__()
-        self.n_head, self.d_k, self.d_v = n_head, d_k, d_v
+        self.n_head = n_head
         self.w_qs = nn.Linear(d_model, n_head * d_k, bias=False)
         self.w_ks = nn.Linear(d_model, n_head * d_k, bias=False)
         self.w_vs = nn.Linear(d_model, n_head * d_v, bias=False)
         self.fc = nn.Linear(n_head * d_v, d_model, bias=False)
-        self.attention = ScaledDotProductAttention(temperature=d_k ** 0.5, attn_dropout=dropout)
+        self.attention = DotAttention(d_k ** 0.5, dropout)
         self.dropout = nn.Dropout(dropout)
         self.layer_norm = nn.LayerNorm(d_model, eps=1e-6)
 
+    def heads(self, t):
+        return t.unflatten(2, (self.n_head, -1)).transpose(1, 2)
+
     def forward(self, q, k, v, mask=None):
-        sz_b, len_q, len_k, len_v = q.size(0), q.size(1), k.size(1), v.size(1)
+        # mask: (batch, len_q or 1, len_k)
         residual = q
-        q = self.w_qs(q).view(sz_b, len_q, self.n_head, self.d_k)
-        k = self.w_ks(k).view(sz_b, len_k, self.n_head, self.d_k)
-        v = self.w_vs(v).view(sz_b, len_v, self.n_head, self.d_v)
-        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
-        if mask is not None:
-            mask = mask.unsqueeze(1)
-        q, attn = self.attention(q, k, v, mask=mask)
-        q = q.transpose(1, 2).contiguous().view(sz_b, len_q, -1)
-        q = self.dropout(self.fc(q))
-        return self.layer_norm(q + residual), attn
+        out, attn = self.attention(
+            self.heads(self.w_qs(q)), self.heads(self.w_ks(k)), self.heads(self.w_vs(v)),
+            mask=None if mask is None else mask.unsqueeze(1),
+        )
+        out = self.fc(out.transpose(1, 2).flatten(2))
+        return self.layer_norm(residual + self.dropout(out)), attn
