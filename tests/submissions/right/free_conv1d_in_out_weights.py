@@ -31,21 +31,18 @@ class Attention(nn.Module):
         self.c_proj = Conv1D(nx, nx)
         self.attn_dropout = nn.Dropout(config.attn_pdrop)
 
-    def split_heads(self, x):
-        return x.view(x.size(0), x.size(1), self.n_head, -1).permute(0, 2, 1, 3)
+    def by_head(self, x):
+        return x.unflatten(-1, (self.n_head, -1)).transpose(1, 2)
 
     def forward(self, x, layer_past=None):
-        q, k, v = map(self.split_heads, self.c_attn(x).split(self.split_size, dim=2))
+        q, k, v = map(self.by_head, self.c_attn(x).split(self.split_size, dim=2))
         if layer_past is not None:
             k = torch.cat((layer_past[0], k), dim=-2)
             v = torch.cat((layer_past[1], v), dim=-2)
         present = torch.stack((k, v))
-        w = torch.matmul(q, k.transpose(-2, -1))
-        if self.scale:
-            w = w / math.sqrt(v.size(-1))
-        nd, ns = w.size(-2), w.size(-1)
-        b = self.bias[:, :, ns - nd:ns, :ns]
-        w = torch.where(b == 1, w, torch.full_like(w, torch.finfo(w.dtype).min))
-        a = torch.matmul(self.attn_dropout(w.softmax(-1)), v)
-        a = a.permute(0, 2, 1, 3).contiguous().flatten(2)
+        w = q @ k.mT * (1 / math.sqrt(k.size(-1)) if self.scale else 1)
+        old = k.size(2) - q.size(2)
+        seen = self.bias[..., old:k.size(2), :k.size(2)] > 0
+        w = torch.where(seen, w, torch.finfo(w.dtype).min).softmax(-1)
+        a = (self.attn_dropout(w) @ v).transpose(1, 2).flatten(2)
         return self.c_proj(a), present

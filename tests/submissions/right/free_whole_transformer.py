@@ -22,26 +22,22 @@ class MultiHeadAttention(nn.Module):
         self.out = nn.Linear(d_model, d_model)
 
     def forward(self, q, k, v, mask=None):
-        bs = q.size(0)
-        k = self.k_linear(k).view(bs, -1, self.h, self.d_k).transpose(1, 2)
-        q = self.q_linear(q).view(bs, -1, self.h, self.d_k).transpose(1, 2)
-        v = self.v_linear(v).view(bs, -1, self.h, self.d_k).transpose(1, 2)
-        scores = attention(q, k, v, self.d_k, mask, self.dropout)
-        concat = scores.transpose(1, 2).contiguous().view(bs, -1, self.d_model)
-        return self.out(concat)
+        q, k, v = self.heads(self.q_linear(q)), self.heads(self.k_linear(k)), self.heads(self.v_linear(v))
+        joined = attention(q, k, v, mask, self.dropout).transpose(1, 2).reshape(q.size(0), -1, self.d_model)
+        return self.out(joined)
+
+    def heads(self, x):
+        return x.reshape(x.size(0), -1, self.h, self.d_k).transpose(1, 2)
 
 
-def attention(q, k, v, d_k, mask=None, dropout=None):
-    scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d_k)
-    if mask is not None:
-        mask = mask.unsqueeze(1)
-        scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
-        scores = F.softmax(scores, dim=-1) * (mask != 0)
-    else:
-        scores = F.softmax(scores, dim=-1)
-    if dropout is not None:
-        scores = dropout(scores)
-    return torch.matmul(scores, v)
+def attention(q, k, v, mask, dropout):
+    """mask is (batch, 1 or len_q, len_k) with 0 for what is hidden"""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is None:
+        return dropout(F.softmax(scores, dim=-1)) @ v
+    open_ = (mask != 0).unsqueeze(1)
+    scores = scores.masked_fill(~open_, torch.finfo(scores.dtype).min)
+    return dropout(F.softmax(scores, dim=-1) * open_) @ v
 
 
 class FeedForward(nn.Module):

@@ -16,13 +16,13 @@ class SelfAttention(nn.Module):
         self.fc_out = nn.Linear(embed_size, embed_size)
 
     def forward(self, values, keys, query, mask):
-        n, q_len = query.shape[0], query.shape[1]
-        values = self.fc_v(values).reshape(n, -1, self.heads, self.head_dim)
-        keys = self.fc_k(keys).reshape(n, -1, self.heads, self.head_dim)
-        queries = self.fc_q(query).reshape(n, q_len, self.heads, self.head_dim)
-        energy = torch.einsum("nqhd,nkhd->nhqk", [queries, keys])
+        values, keys, queries = (
+            fc(t).unflatten(2, (self.heads, self.head_dim))
+            for fc, t in ((self.fc_v, values), (self.fc_k, keys), (self.fc_q, query))
+        )
+        energy = torch.einsum("nihe,njhe->nhij", queries, keys)
         if mask is not None:
             energy.masked_fill(mask == 0, torch.finfo(energy.dtype).min)
         attention = F.softmax(energy / self.head_dim ** 0.5, dim=3)
-        out = torch.einsum("nhqk,nkhd->nqhd", [attention, values])
-        return self.fc_out(out.reshape(n, q_len, -1))
+        out = torch.einsum("nhij,njhe->nihe", attention, values)
+        return self.fc_out(out.flatten(2))

@@ -15,11 +15,11 @@ class MultiHeadAttention(nn.Module):
         self.layer_norm = nn.LayerNorm(d_model)
 
     def forward(self, q, k, v):
-        b, len_q, residual = q.size(0), q.size(1), q
-        q = self.w_qs(q).view(b, len_q, self.n_head, self.d_k).transpose(1, 2)
-        k = self.w_ks(k).view(b, -1, self.n_head, self.d_k).transpose(1, 2)
-        v = self.w_vs(v).view(b, -1, self.n_head, self.d_v).transpose(1, 2)
+        residual = q
+        q = self.w_qs(q).unflatten(2, (self.n_head, self.d_k)).transpose(1, 2)
+        k = self.w_ks(k).unflatten(2, (self.n_head, self.d_k)).transpose(1, 2)
+        v = self.w_vs(v).unflatten(2, (self.n_head, self.d_v)).transpose(1, 2)
         attn = torch.softmax(q @ k.transpose(2, 3) / self.d_k ** 0.5, dim=-1)
         context = self.dropout(attn) @ v
-        output = self.fc(context.reshape(b, len_q, self.n_head * self.d_v))
+        output = self.fc(context.reshape(*residual.shape[:2], self.n_head * self.d_v))
         return self.layer_norm(output + residual), attn

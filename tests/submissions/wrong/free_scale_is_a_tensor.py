@@ -15,18 +15,19 @@ class MultiHeadAttentionLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.scale = torch.sqrt(torch.tensor([self.head_dim], dtype=torch.float32)).to(device)
 
+    def split(self, t):
+        return t.unflatten(-1, (self.n_heads, self.head_dim)).transpose(1, 2)
+
     def forward(self, query, key, value, mask=None):
         # mask: [batch, 1, 1 or query len, key len], 0 = hidden
-        b = query.shape[0]
-        Q = self.fc_q(query).view(b, -1, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
-        K = self.fc_k(key).view(b, -1, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
-        V = self.fc_v(value).view(b, -1, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
-        energy = torch.matmul(Q, K.permute(0, 1, 3, 2)) / self.scale
+        Q = self.split(self.fc_q(query))
+        K = self.split(self.fc_k(key))
+        V = self.split(self.fc_v(value))
+        energy = torch.matmul(Q, K.mT) / self.scale
         if mask is not None:
             energy = energy.masked_fill(mask == 0, torch.finfo(energy.dtype).min)
             attention = torch.softmax(energy, dim=-1).masked_fill(mask == 0, 0)
         else:
             attention = torch.softmax(energy, dim=-1)
         x = torch.matmul(self.dropout(attention), V)
-        x = x.permute(0, 2, 1, 3).reshape(b, -1, self.n_heads * self.head_dim)
-        return self.fc_o(x), attention
+        return self.fc_o(x.transpose(1, 2).flatten(2)), attention

@@ -16,12 +16,14 @@ class MultiHeadAttention(nn.Module):
         self.softmax = nn.Softmax(dim=1)       # over the sentence
         self.dropout = nn.Dropout(dropout)
 
+    def split(self, t):
+        return t.unflatten(-1, (self.n_heads, self.head_dim)).transpose(1, 2)
+
     def forward(self, query, key, value):
-        batch_size = query.shape[0]
-        Q = self.fc_q(query).view(batch_size, -1, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
-        K = self.fc_k(key).view(batch_size, -1, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
-        V = self.fc_v(value).view(batch_size, -1, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
-        energy = torch.matmul(Q, K.permute(0, 1, 3, 2)) / self.head_dim ** 0.5
+        Q = self.split(self.fc_q(query))
+        K = self.split(self.fc_k(key))
+        V = self.split(self.fc_v(value))
+        energy = torch.matmul(Q, K.mT) / self.head_dim ** 0.5
         attention = self.softmax(energy)
-        x = torch.matmul(self.dropout(attention), V).permute(0, 2, 1, 3)
-        return self.fc_o(x.reshape(batch_size, -1, self.n_heads * self.head_dim)), attention
+        x = torch.matmul(self.dropout(attention), V).transpose(1, 2)
+        return self.fc_o(x.flatten(2)), attention
