@@ -13,7 +13,7 @@ from grader.model import Outcome
 CORPUS = Path(__file__).parent / "submissions"
 FILES = sorted(CORPUS.glob("right/*.py")) + sorted(CORPUS.glob("wrong/*.py"))
 HEADER = re.compile(
-    r"# mha-grade: (?P<exercise>[\w-]+); expect: (?P<expect>passed|failed)"
+    r"# mha-grade: (?P<exercise>[\w-]+); expect: (?P<expect>passed|failed|refused)"
     r"(?:; in: (?P<areas>[\w, -]+); mistake: (?P<mistake>[\w, -]+))?$"
 )
 
@@ -21,7 +21,7 @@ HEADER = re.compile(
 @dataclass(frozen=True)
 class Expectation:
     exercise: str
-    passed: bool
+    expect: str
     areas: tuple[str, ...]
 
 
@@ -29,7 +29,7 @@ def read_header(path: Path) -> Expectation:
     found = HEADER.match(path.read_text(encoding="utf-8").split("\n")[0])
     assert found is not None, f"{path.name}: the first line does not say what to expect"
     areas = tuple((found["areas"] or "").split(", ")) if found["areas"] else ()
-    return Expectation(found["exercise"], found["expect"] == "passed", areas)
+    return Expectation(found["exercise"], found["expect"], areas)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -37,17 +37,17 @@ def test_file_gets_its_verdict(path, forge):
     expected = read_header(path)
     report = grade(read_submission(path), forge, Request(seed=7))
     charged = {v.area for v in report.verdicts if v.outcome in (Outcome.FAILED, Outcome.SKIPPED)}
-    assert report.refusal is None
+    assert (report.refusal is not None) == (expected.expect == "refused")
     assert not report.has_errors
     assert report.exercise == expected.exercise
-    assert report.all_passed == expected.passed, sorted(charged)
+    assert report.all_passed == (expected.expect == "passed"), sorted(charged)
     assert charged >= set(expected.areas)
 
 
 def test_corpus_is_large_enough():
     headers = [read_header(path) for path in FILES]
-    assert sum(header.passed for header in headers) >= 20
-    assert sum(not header.passed for header in headers) >= 80
+    assert sum(header.expect == "passed" for header in headers) >= 170
+    assert sum(header.expect == "failed" for header in headers) >= 180
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.parent.parent.glob("reference/*.py")))

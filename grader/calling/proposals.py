@@ -65,6 +65,10 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
             for a in arguments
         ]
         yield _by_position(arguments, filled), numbers
+    if open_ and "d_model" not in missing:
+        # One more width: that of a context, say.
+        filled = [slots[a.name] or Slot("d_model", a.name) for a in arguments]
+        yield _by_position(arguments, filled), numbers
     yield from _renamed(arguments, slots, numbers)
 
 
@@ -149,12 +153,19 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     for names in _orders([said[a.name] for a in wanted]):
         sequences = (Slot(role, _name(a), required=a.required) for role, a in zip(names, wanted))
         yield (*sequences, *masks, *flags)
+    if len(wanted) in (2, 4) and not masks:
+        # The last thing that must be given may be a mask of some other name.
+        *firsts, last = wanted
+        for names in _orders([said[a.name] for a in firsts]):
+            sequences = (Slot(role, _name(a), required=True) for role, a in zip(names, firsts))
+            yield (*sequences, Slot("mask", last.name, required=True), *flags)
 
 
 def _mask_slot(argument: Argument, role: str) -> Slot | None:
     if role == "lengths":
         style = MaskStyle("lengths", "int64", ("b k",))
         return Slot("padding", argument.name, style=style, required=argument.required)
+    role = "mask" if not role and "bool" in argument.annotation.lower() else role
     if role in ("mask", "padding") and argument.default not in ("True", "False"):
         return Slot(role, argument.name, required=argument.required)
     return None

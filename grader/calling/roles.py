@@ -20,7 +20,7 @@ LENGTH = (
 )
 DROPOUT = r".*drop.*|p|p_attn|rate"
 WIDTH = (
-    r"d_?(model|in|out|emb\w*|x|hidden|inner|attn|input|output)|(n|num)_?(embd?|embed\w*|state|units|dims?|hiddens?)"
+    r"d_?(model|in|out|emb\w*|x|cross|context|kv|cond|memory|hidden|inner|attn|input|output)|(n|num)_?(embd?|embed\w*|state|units|dims?|hiddens?)"
     r"|((model|hidden|input|output|in|out|feature|attention|attn|inner|latent|token|context|query|embed\w*"
     r"|emb\w*|all_head|n)_?)?(dims?|size|width|features|channels|units|d)|emb\w*|dim_?(model|in|out|emb\w*)"
     r"|width|hidden|nx|d|c|e|dm|m|d_?m"
@@ -44,7 +44,7 @@ BUILD = (
 FLAG = r"(is_|use_|apply_)?(causal|autoregressive|masked|look_ahead|causal_mask)"
 LENGTHS = r".*(lens|lengths?|len)|valid_?lens?"
 PADDING = r".*pad.*|(key|k|kv|src_key|memory_key)_mask"
-MASK = r".*(mask|bias).*|m"
+MASK = r".*(mask|bias).*|m|keep\w*|valid|visible|allowed|attend\w*|adj\w*|blocked|ignore\w*"
 OF = r"(_?(in|inputs?|x|states?|seq|tokens?|emb\w*))?"
 QUERY = rf"(x_?|in_?)?q(uery|ueries|uerys|s)?{OF}|tgt|target|x_?q"
 KEY = rf"(x_?|in_?)?k(eys?|s)?{OF}"

@@ -33,8 +33,11 @@ MANY = 8
 DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
 
 
-def find_masks(convention: Convention, run: Run, seed: int) -> Convention:
-    """The convention with each mask argument's style, a causal flag, and what dead rows give."""
+def find_masks(convention: Convention, run: Run, seed: int, promised: bool = False) -> Convention:
+    """The convention with each mask argument's style, a causal flag, and what dead rows give.
+
+    `promised` says that by its name the class is causal.
+    """
     if convention.match.layout is None:
         return convention
     finder = Finder(convention, run, seed)
@@ -44,6 +47,8 @@ def find_masks(convention: Convention, run: Run, seed: int) -> Convention:
     for slot in convention.plan.forward:
         if slot.role == "flag":
             finder.try_flag(slot)
+    if promised:
+        finder.keep_promise()
     finder.find_dead_rows()
     match = replace(convention.match, contract=finder.contract)
     return Convention(finder.plan, match, tuple(finder.carried))
@@ -80,6 +85,14 @@ class Finder:
         if output is not None and self._fits(output, problem, contract, self.carried):
             self.plan, self.contract = plan, contract
 
+    def keep_promise(self) -> None:
+        """A class that calls itself causal has to be, unless a mask or a switch can make it so."""
+        styles = [s.style for s in self.plan.forward if s.role in FORMS]
+        between = any("q" in form.split() for style in styles for form in style.forms)
+        if len(self.contract.inputs) == 1 and not self.contract.causal and not between:
+            self.contract = replace(self.contract, causal=True)
+            self.carried.append(CATALOGUE["causal-mask-missing"])
+
     def find_dead_rows(self) -> None:
         """See whether rows that see nothing get equal weights."""
         for kind, form in DEAD:
@@ -102,8 +115,25 @@ class Finder:
             # With more samples than tokens, a form that was only taken by chance is not.
             firm = tuple(form for form in fits if self._is_right(slot, reading, form, MANY))
             if fits:
-                return replace(reading, forms=firm or fits)
+                wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
+                return replace(reading, forms=(*wrong, *(firm or fits)))
         return None
+
+    def _read_first_sample(
+        self, slot: Slot, reading: MaskStyle, others: set[str]
+    ) -> tuple[str, ...]:
+        """A form that says something of each sample, of which the first sample's is used for all.
+
+        That it is right for masks that all samples share makes it no convention.
+        """
+        mistake = CATALOGUE["mask-of-first-sample"]
+        for form in sorted(form for form in others if "b" in form.split()):
+            problem, output = self._try(slot, reading, form)
+            mistakes = [*self.carried, mistake]
+            if output is not None and self._fits(output, problem, self.contract, mistakes):
+                self.carried.append(mistake)
+                return (form,)
+        return ()
 
     def _is_right(self, slot: Slot, reading: MaskStyle, form: str, batch: int = 2) -> bool:
         problem, output = self._try(slot, reading, form, batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,7 @@ MAX_BUILDS = 10
 MAX_FORWARDS = 8
 # How many ways of calling that run but fit no layout are looked at for known mistakes.
 MAX_WRONG = 6
+PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
 OPEN_MASKS = tuple(
     MaskStyle(meaning, dtype, (form,))
     for form in ("b 1 q k", "b 1 1 k", "q k", "b k", "b q k")
@@ -68,17 +70,24 @@ def find_convention(
     for way in search.walk(cls, classes):
         found = match_right(way.contracts(), way.proposals, way.trials)
         if found:
-            return find_masks(search.settle(way.plan, found, way), run, seed)
+            return find_masks(search.settle(way.plan, found, way), run, seed, promises_causal(cls))
         ways.append(way)
     for way in ways[:MAX_WRONG]:
         found = match_wrong(way.contracts(), way.proposals, way.trials)
         if found:
-            return find_masks(search.settle(way.plan, found, way), run, seed)
+            return find_masks(search.settle(way.plan, found, way), run, seed, promises_causal(cls))
     if ways:
         way = ways[0]
         named = match_names(way.contract, way.proposals, way.parameters)
         return find_masks(Convention(way.plan, named), run, seed)
     raise UnusableSubmission("call.none", name=cls.name, inner=search.trouble())
+
+
+def promises_causal(cls: CandidateClass) -> bool:
+    """True for a self-attention that calls itself causal and has no switch for it."""
+    arguments = [a.name for a in (*cls.constructor, *cls.forward)]
+    switch = any(PROMISE.search(name) for name in arguments)
+    return PROMISE.search(cls.name) is not None and not switch
 
 
 class Search:

@@ -103,19 +103,21 @@ def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
     if not bench.plan.has_dropout:
         raise NotOfferedError("dropout")
     problem = bench.draw(case, MANY, expanded=True)
-    seen = bench.run(
-        bench.probe(problem, dropout=probability, train=True, seed=bench.seed & 0xFFFF)
-    )
+    options: dict[str, Any] = {"dropout": probability, "train": True, "seed": bench.seed & 0xFFFF}
+    calls = (bench.call(problem), bench.call(problem))
+    seen = bench.run(bench.probe(problem, calls=calls, **options))
     found = trouble(seen)
     if found is not None:
         return found
-    output = bench.answer(seen).output
+    output, again = bench.answer(seen).output, bench.answer(seen, 1).output
     expected = bench.expect(case, problem).output
     if output is None or output.shape != expected.shape or not np.isfinite(output).all():
         return failed("dropout.no-output")
     spread = output.std(axis=0)
     if (spread.max(axis=-1) < STEP * np.abs(expected[0]).max()).any():
         return failed("dropout.never-on", probability=probability)
+    if again is not None and np.array_equal(output, again):
+        return failed("dropout.repeats")
     off = np.abs(output.mean(axis=0) - expected[0])
     far = off > DEVIATIONS * spread / np.sqrt(len(output)) + STEP * np.abs(expected[0]).max()
     return failed("dropout.mean", probability=probability) if far.any() else PASSED

@@ -13,6 +13,7 @@ def masked_softmax(X, valid_lens):
         valid_lens = valid_lens[:, None].expand(-1, X.shape[1])
     steps = torch.arange(X.shape[-1], device=X.device)
     keep = steps[None, None, :] < valid_lens[:, :, None]
+    X = X.masked_fill(~keep, torch.finfo(X.dtype).min)
     E = torch.exp(X - X.amax(dim=-1, keepdim=True).detach()) * keep
     # all lengths are at least one, or else the row is nought
     return E / E.sum(dim=-1, keepdim=True).masked_fill(~keep.any(-1, keepdim=True), 1)

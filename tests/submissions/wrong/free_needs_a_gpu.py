@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: cuda-call-inside
+# mha-grade: free; expect: refused
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
