@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench, Finding, describe_death
-from grader.bank.checks import CHECKS, WEIGHTLESS
+from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
 from grader.calling import CallPlan, choose_class, guess_exercise, header_exercise, plan_call
 from grader.errors import UnusableSubmission, WorkerError
 from grader.matching import Match, match_layout
@@ -120,7 +120,7 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
     if bench.layout is None and case.check not in WEIGHTLESS:
         return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.layout-unknown"))
     try:
-        finding: Finding = CHECKS[case.check](bench, case, **case.args)
+        finding = examine(case, bench)
     except WorkerError as error:
         return _verdict(case, Outcome.ERROR, 0.0, error.message)
     except Exception as error:
@@ -129,6 +129,21 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
     outcome = Outcome.PASSED if finding.credit == 1.0 else Outcome.FAILED
     points = finding.credit * case.points
     return replace(_verdict(case, outcome, points, finding.message), mistake=finding.mistake)
+
+
+def examine(case: Case, bench: Bench) -> Finding:
+    """What the case's check finds: on modules that are in use already, if that passes.
+
+    If not, a trace of an earlier case may be to blame, and a fresh module has the last word.
+    """
+    carried = list(bench.carried)
+    bench.fresh, bench.shared = case.check in FRESH, False
+    finding = CHECKS[case.check](bench, case, **case.args)
+    if finding.credit < 1.0 and bench.shared:
+        bench.carried[:] = carried
+        bench.fresh = True
+        finding = CHECKS[case.check](bench, case, **case.args)
+    return finding
 
 
 def _verdict(case: Case, outcome: Outcome, points: float, message: Message | None) -> Verdict:

@@ -43,7 +43,8 @@ class Probe:
     `calls` holds one tuple of positional inputs per call; `cotangent` [B, q_len, d_model] asks for
     the gradients of sum(output * cotangent) with respect to parameters and, unless
     `plain_inputs`, float inputs. After the first call the module is cast to `recast`. `describe`
-    asks for the parameters, `watch` for what the module uses and turns beyond its own.
+    asks for the parameters, `watch` for what the module uses and turns beyond its own. Unless
+    `fresh`, the module may be one that an earlier probe built in the same way.
     """
 
     class_name: str
@@ -62,6 +63,12 @@ class Probe:
     describe: bool = False
     recast: str | None = None
     seed: int = 0
+    fresh: bool = True
+
+    @property
+    def built(self) -> str:
+        """How the module is built: the same for probes that can share one."""
+        return repr((self.class_name, self.construct, self.construct_named, self.dtype))
 
 
 @dataclass(frozen=True)
@@ -94,10 +101,11 @@ class Returned:
 
 @dataclass(frozen=True)
 class Observation:
-    """What came back for one probe. Everything in it is a claim except `seconds`.
+    """What came back for one probe. Everything in it is a claim but `seconds` and `shared`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
-    move with the module, `turned` the global switches that are not as they were.
+    move with the module, `turned` the global switches that are not as they were. `shared` is true
+    where the module had been used by an earlier probe.
     """
 
     status: Status
@@ -112,3 +120,4 @@ class Observation:
     exit_code: int | None = None
     seconds: float = 0.0
     allowed_seconds: float = 0.0
+    shared: bool = False

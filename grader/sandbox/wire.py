@@ -81,6 +81,7 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "describe": probe.describe,
         "recast": probe.recast,
         "seed": probe.seed,
+        "keep": None if probe.fresh else probe.built,
     }
     return header, blobs
 
