@@ -26,9 +26,6 @@ from grader.model import (
 from grader.sandbox.forge import Forge
 from grader.sandbox.session import Loaded, Session
 
-# A fresh worker every so often bounds what a file can remember between cases.
-GROUP = 64
-
 
 @dataclass(frozen=True)
 class Request:
@@ -90,17 +87,15 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         bank=exercise.version,
         areas=exercise.areas,
         convention=tuple(describe_convention(plan, match, exercise, guessed=named is None)),
-        verdicts=tuple(judge_all(exercise, bench, session)),
+        verdicts=tuple(judge_all(exercise, bench)),
     )
 
 
-def judge_all(exercise: Exercise, bench: Bench, session: Session) -> Iterable[Verdict]:
+def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:
     """A verdict for every case, in the bank's order."""
     done: dict[str, Verdict] = {}
     roots: dict[str, str] = {}
-    for number, case in enumerate(exercise.cases):
-        if number and number % GROUP == 0:
-            session.renew()
+    for case in exercise.cases:
         blocked = next((done[roots[e]] for e in case.after if e in roots), None)
         verdict = done[case.id] = judge(case, bench, blocked)
         # A failure with a known cause is followed through; any other stops what builds on it.
