@@ -48,7 +48,7 @@ class Layout:
         """Parameters by name -> canonical weights."""
         found: dict[str, Array | None] = dict.fromkeys(("Wo", *BIASES.values()))
         d_model = self._width(theta)
-        for canonical, name, pattern, place in self._tensors():
+        for canonical, name, pattern, place in self._tensors:
             flat = _gather(theta, name, num_heads).reshape(-1)
             found[canonical] = flat[indices(canonical, pattern, place, num_heads, d_model)]
         return Weights(**found)  # type: ignore[arg-type]
@@ -57,11 +57,10 @@ class Layout:
         """Canonical weights -> parameters by name."""
         theta: dict[str, Array] = {}
         d_model = weights.Wq.shape[1]
-        for canonical, name, pattern, place in self._tensors():
+        for canonical, name, pattern, place in self._tensors:
             where = indices(canonical, pattern, place, num_heads, d_model)
             if name not in theta:
-                shape = shape_of(pattern, _sizes(place.fused, num_heads, d_model))
-                theta[name] = np.zeros(shape)
+                theta[name] = np.zeros(_shape(pattern, place.fused, num_heads, d_model))
             theta[name].reshape(-1)[where] = getattr(weights, canonical)
         return {
             one: array
@@ -73,6 +72,7 @@ class Layout:
         """The canonical names of the biases this module has."""
         return frozenset(BIASES[name] for name, p in self.places.items() if p.bias is not None)
 
+    @functools.cached_property
     def _tensors(self) -> list[tuple[str, str, str, Place]]:
         """(canonical name, parameter name, pattern, place) of each tensor that is there."""
         found = []
@@ -122,6 +122,11 @@ def groups_of(pattern: str) -> list[list[str]]:
 def shape_of(pattern: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """The parameter shape that a pattern means."""
     return tuple(math.prod([sizes[axis] for axis in group]) for group in groups_of(pattern))
+
+
+@functools.cache
+def _shape(pattern: str, fused: int, num_heads: int, d_model: int) -> tuple[int, ...]:
+    return shape_of(pattern, _sizes(fused, num_heads, d_model))
 
 
 def _sizes(fused: int, num_heads: int, d_model: int) -> dict[str, int]:
