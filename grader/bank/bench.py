@@ -167,7 +167,9 @@ class Bench:
         """Output first, weights second, of one call of an observation that is `OK`."""
         # Of whatever dtype: a bool, say, has no differences.
         tensors = observation.returned[call].tensors
-        first, second = (t if t is None else t.astype(float) for t in map(tensors.get, (0, 1)))
+        first, second = (
+            t if t is None else t.astype(float, copy=False) for t in map(tensors.get, (0, 1))
+        )
         return Answer(first, second)
 
     def expect(self, case: Case, problem: Problem) -> Activations:
