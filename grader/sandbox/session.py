@@ -101,7 +101,9 @@ class Session:
             reply = self._worker.line.ask(header, blobs, seconds)
             found = wire.read_observation(*reply)
             wire.check_complete(probe, found)
-            if not probe.fresh:
+            if probe.fresh:
+                self._kept.clear()
+            else:
                 self._kept.add(probe.built)
         except (LateError, ClosedError, ProtocolError) as error:
             found = self._lost(error, self.limits.probe_seconds)

@@ -91,6 +91,8 @@ class Submission:
     def _probe(self, request: dict[str, Any], tensors: list[torch.Tensor], answer: Answer) -> None:
         watch.reset()
         before = watch.switches() if request["watch"] else {}
+        if request["keep"] is None:
+            self.kept.clear()
         # Out of the kept ones while it is used: after a failure it is not used again.
         built = self.kept.pop(request["keep"], None) or self._build(request, tensors)
         module = built.module
@@ -152,10 +154,9 @@ class Submission:
             return Built(module, found, [parameter.data for _, parameter, _, _ in found])
 
     def _keep(self, name: str | None, built: Built) -> None:
-        """Hold on to a module under this name; a module without one asks for a clean start."""
-        if name is None or len(self.kept) >= KEPT:
-            self.kept.clear()
         if name is not None:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
             self.kept[name] = built
 
     @contextlib.contextmanager
