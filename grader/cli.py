@@ -19,7 +19,7 @@ from grader.files import folder, stem_of
 from grader.grade import Request, grade
 from grader.intake import read_submission
 from grader.model import FREE, Message, Report
-from grader.reports import FORMATS
+from grader.reports import FORMATS, View
 from grader.sandbox.forge import open_forge
 from grader.sandbox.launch import Launched
 from grader.texts import Texts, load_texts
@@ -63,6 +63,8 @@ def main(
     min_score: Annotated[float | None, typer.Option(help="Exit with 0 from this score on.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Name the exercises.")] = False,
     new: Annotated[str | None, typer.Option(help="Write an exercise's stub here.")] = None,
+    hints: Annotated[int, typer.Option(help="0 none, 1 nudge, 2 pointer, 3 fix.")] = 1,
+    walk: Annotated[bool, typer.Option("--walk", help="Show the way of the shapes.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Dispatch to what was asked for; every failure becomes one sentence and an exit code."""
@@ -79,7 +81,8 @@ def main(
             raise UsageError("usage.no-file")
         else:
             request = Request(_check_seed(seed), FREE if free else exercise, class_name)
-            code = _grade(context.obj, file, request, format_, output, min_score, texts)
+            view = View(hints, walk)
+            code = _grade(context.obj, file, request, format_, output, min_score, texts, view)
             _leave(code)
     except (UnusableSubmission, UsageError) as error:
         _say(texts, error.message)
@@ -97,7 +100,10 @@ def _grade(
     output: Path | None,
     min_score: float | None,
     texts: Texts,
+    view: View,
 ) -> int:
+    if view.hints not in range(4):
+        raise UsageError("usage.hints", hints=view.hints)
     if format_ not in FORMATS:
         raise UsageError("usage.format", wanted=format_, known=", ".join(FORMATS))
     if min_score is not None and not 0 <= min_score <= 100:
@@ -110,7 +116,7 @@ def _grade(
         report = grade(submission, forge, request)
     finally:
         forge.close()
-    _write(FORMATS[format_](report, texts), output, texts)
+    _write(FORMATS[format_](report, texts, view), output, texts)
     return exit_code(report, min_score)
 
 

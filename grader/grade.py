@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench, Finding, describe_death
-from grader.bank.checks import CHECKS, WEIGHTLESS
+from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
 from grader.convention import (
     Convention,
@@ -16,6 +16,7 @@ from grader.convention import (
     find_convention,
     match_exercise,
 )
+from grader.diagnosis import diagnose, name_mistakes
 from grader.errors import UnusableSubmission, WorkerError
 from grader.model import (
     FREE,
@@ -30,9 +31,6 @@ from grader.model import (
 )
 from grader.sandbox.forge import Forge
 from grader.sandbox.session import Loaded, Session
-
-# A fresh worker every so often bounds what a file can remember between cases.
-GROUP = 64
 
 
 @dataclass(frozen=True)
@@ -91,12 +89,14 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         request.seed,
         carried=list(convention.carried),
     )
+    verdicts = name_mistakes(exercise, judge_all(exercise, bench))
     return replace(
         blank,
         bank=exercise.version,
         areas=exercise.areas,
         convention=tuple(describe_convention(convention, named == FREE)),
-        verdicts=tuple(judge_all(exercise, bench, session)),
+        verdicts=verdicts,
+        diagnosis=diagnose(bench, exercise, verdicts),
     )
 
 
@@ -111,13 +111,11 @@ def find(session: Session, loaded: Loaded, request: Request, named: str) -> Conv
     return Convention(plan, match, (match.mistake,) if match.mistake else ())
 
 
-def judge_all(exercise: Exercise, bench: Bench, session: Session) -> Iterable[Verdict]:
+def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:
     """A verdict for every case, in the bank's order."""
     done: dict[str, Verdict] = {}
     roots: dict[str, str] = {}
-    for number, case in enumerate(exercise.cases):
-        if number and number % GROUP == 0:
-            session.renew()
+    for case in exercise.cases:
         blocked = next((done[roots[e]] for e in case.after if e in roots), None)
         verdict = done[case.id] = judge(case, bench, blocked)
         # A failure with a known cause is followed through; any other stops what builds on it.
@@ -140,7 +138,7 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
     if bench.layout is None and case.check not in WEIGHTLESS:
         return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.layout-unknown"))
     try:
-        finding: Finding = CHECKS[case.check](bench, case, **case.args)
+        finding = examine(case, bench)
     except NotOfferedError as error:
         return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{error.what}"))
     except WorkerError as error:
@@ -151,6 +149,21 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
     outcome = Outcome.PASSED if finding.credit == 1.0 else Outcome.FAILED
     points = finding.credit * case.points
     return replace(_verdict(case, outcome, points, finding.message), mistake=finding.mistake)
+
+
+def examine(case: Case, bench: Bench) -> Finding:
+    """What the case's check finds: on modules that are in use already, if that passes.
+
+    If not, a trace of an earlier case may be to blame, and a fresh module has the last word.
+    """
+    carried = list(bench.carried)
+    bench.fresh, bench.shared = case.check in FRESH, False
+    finding = CHECKS[case.check](bench, case, **case.args)
+    if finding.credit < 1.0 and bench.shared:
+        bench.carried[:] = carried
+        bench.fresh = True
+        finding = CHECKS[case.check](bench, case, **case.args)
+    return finding
 
 
 def _verdict(case: Case, outcome: Outcome, points: float, message: Message | None) -> Verdict:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from grader.bank.checks import CHECKS
-from grader.grade import GROUP
 from grader.model import Outcome
 
 ROOT = Path(__file__).parent.parent
@@ -96,9 +95,18 @@ def test_unknown_layout_is_told_and_the_rest_judged(grade_source):
     assert not report.all_passed
 
 
-def test_every_group_is_smaller_than_the_bank(grade_source):
-    report = grade_source(RIGHT)
-    assert len(report.verdicts) > GROUP
+def test_trace_of_an_earlier_case_costs_nothing_in_a_later_one(grade_source):
+    """A module that is wrong once it was used: right in every case that uses it once."""
+    lines = RIGHT.split("\n")
+    at = next(i for i, line in enumerate(lines) if '"""' in line and i > find_forward(lines))
+    spoil = [
+        "        self.used = getattr(self, 'used', 0) + 1",
+        "        x = x * (1.0 if self.used == 1 else 2.0)",
+    ]
+    found = outcomes(grade_source("\n".join([*lines[: at + 1], *spoil, *lines[at + 1 :]])))
+    assert found["values"] is Outcome.PASSED
+    assert found["padding-values"] is Outcome.PASSED
+    assert found["no-state-many-calls"] is Outcome.FAILED
 
 
 def test_printed_text_is_kept_once(grade_source):

@@ -60,8 +60,8 @@ def hostile(body):
     return SOURCE.format(inner, inner)
 
 
-def call(name):
-    return Probe(name, (), calls=((Input(X, "float64"),),))
+def call(name, **options):
+    return Probe(name, (), calls=((Input(X, "float64"),),), **options)
 
 
 def run_bad(session, name="Bad"):
@@ -368,6 +368,54 @@ def test_renewed_worker_remembers_nothing(open_session):
     assert np.array_equal(answer(), 2 * X)
     session.renew()
     assert np.array_equal(answer(), X)
+
+
+COUNTING = """
+import torch
+from torch import nn
+
+class Count(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.calls = nn.Parameter(torch.ones(3)), 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * self.weight, torch.tensor(self.calls)
+"""
+
+
+def count(session, **options):
+    """Whether the module was a shared one, its output, and the calls it counted."""
+    seen = session.run(call("Count", **options))
+    assert seen.status is Status.OK
+    return seen.shared, seen.returned[0].tensors[0], int(seen.returned[0].tensors[1])
+
+
+def test_module_is_shared_until_a_fresh_one_is_asked_for(open_session):
+    session = open_session(COUNTING)
+    found = [count(session, fresh=fresh) for fresh in (False, False, True, False)]
+    assert [(shared, calls) for shared, _, calls in found] == [
+        (False, 1),
+        (True, 2),
+        (False, 1),
+        (False, 1),
+    ]
+
+
+def test_shared_module_is_built_alike(open_session):
+    session = open_session(COUNTING)
+    count(session, fresh=False)
+    assert count(session, fresh=False, dtype="float32")[::2] == (False, 1)
+
+
+def test_shared_module_gets_back_what_was_drawn(open_session):
+    session = open_session(COUNTING)
+    _, loaded, _ = count(session, fresh=False, weights={"weight": np.full(3, 2.0)})
+    shared, drawn, _ = count(session, fresh=False)
+    assert shared
+    assert np.array_equal(loaded, 2 * X)
+    assert np.array_equal(drawn, X)
 
 
 LINEAR = """

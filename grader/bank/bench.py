@@ -81,22 +81,32 @@ class Bench:
     carried: list[Mistake] = field(default_factory=list)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
     ready_made: set[str] = field(default_factory=set)
+    # Whether every probe gets a module of its own, and whether one since then has not.
+    fresh: bool = True
+    shared: bool = False
 
     def __post_init__(self) -> None:
         run = self.run
 
         def noting(probe: Probe) -> Observation:
-            seen = run(probe)
+            changes = probe.watch or probe.trace or probe.recast or probe.device != "cpu"
+            seen = run(probe if self.fresh or changes else replace(probe, fresh=False))
             self.ready_made.update(seen.ready_made)
+            self.shared |= seen.shared
             return seen
 
         # Ready-made attention counts in whichever case it is used.
         self.run = noting
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, made once: for cases that read the same observation."""
+        """What `make` gives, made once: for cases that read the same observation.
+
+        Of a module of its own: a case that fails by it cannot be tried again.
+        """
         if key not in self.remembered:
+            fresh, self.fresh = self.fresh, True
             self.remembered[key] = make()
+            self.fresh = fresh
         found: T = self.remembered[key]
         return found
 

@@ -70,7 +70,7 @@ class Layout:
         """Parameters by name -> canonical weights."""
         found: dict[str, Array | None] = dict.fromkeys(("Wo", *BIASES.values()))
         d_model = self._width(theta)
-        for canonical, name, pattern, place in self._tensors():
+        for canonical, name, pattern, place in self._tensors:
             flat = _gather(theta, name, num_heads).reshape(-1)
             found[canonical] = flat[
                 indices(canonical, pattern, place, self._sizes(place, num_heads, d_model))
@@ -81,11 +81,11 @@ class Layout:
         """Canonical weights -> parameters by name."""
         theta: dict[str, Array] = {}
         d_model = weights.Wq.shape[1]
-        for canonical, name, pattern, place in self._tensors():
+        for canonical, name, pattern, place in self._tensors:
             sizes = self._sizes(place, num_heads, d_model)
             where = indices(canonical, pattern, place, sizes)
             if name not in theta:
-                theta[name] = np.zeros(shape_of(pattern, sizes.by_axis()))
+                theta[name] = np.zeros(_shape(pattern, sizes))
             theta[name].reshape(-1)[where] = getattr(weights, canonical)
         return {
             one: array
@@ -100,6 +100,7 @@ class Layout:
     def _sizes(self, place: Place, num_heads: int, d_model: int) -> AxisSizes:
         return AxisSizes(num_heads, head_width(d_model, num_heads, self.wide), d_model, place.fused)
 
+    @functools.cached_property
     def _tensors(self) -> list[tuple[str, str, str, Place]]:
         """(canonical name, parameter name, pattern, place) of each tensor that is there."""
         found = []
@@ -149,6 +150,11 @@ def groups_of(pattern: str) -> list[list[str]]:
 def shape_of(pattern: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """The parameter shape that a pattern means."""
     return tuple(math.prod([sizes[axis] for axis in group]) for group in groups_of(pattern))
+
+
+@functools.cache
+def _shape(pattern: str, sizes: AxisSizes) -> tuple[int, ...]:
+    return shape_of(pattern, sizes.by_axis())
 
 
 def _gather(theta: Mapping[str, Array], name: str, num_heads: int) -> Array:

@@ -171,7 +171,8 @@ class Finder:
         plain = pattern.removesuffix(" 1")
         spaced = (plain.replace("f (", "f 1 ("), axes.replace("h d", "h 1 d"))
         for form in (plain, f"({axes})", axes, *spaced):
-            fits = [p for p in self.parameters if p.shape == shape_of(form, sizes)]
+            shape = shape_of(form, sizes)
+            fits = [p for p in self.parameters if p.shape == shape]
             name = bias_of(weight, fits, self.parameters)
             if name is not None:
                 return place._replace(bias=name, bias_pattern=form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -47,6 +48,7 @@ SYNONYMS = {
 }
 
 
+@functools.lru_cache(maxsize=1024)
 def role_of(name: str) -> str:
     """q, k, v or o as a parameter's name suggests, "" where it suggests nothing."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

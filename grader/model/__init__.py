@@ -18,7 +18,19 @@ from grader.model.exchange import (
     Step,
 )
 from grader.model.exercise import Case, Contract, Exercise, Limits
-from grader.model.report import FREE, Isolation, Message, Outcome, Printed, Report, Verdict
+from grader.model.report import (
+    FREE,
+    Departure,
+    Diagnosis,
+    Isolation,
+    Message,
+    NamedMistake,
+    Outcome,
+    Printed,
+    Report,
+    Stride,
+    Verdict,
+)
 
 __all__ = [
     "FREE",
@@ -28,12 +40,15 @@ __all__ = [
     "CandidateClass",
     "Case",
     "Contract",
+    "Departure",
+    "Diagnosis",
     "Exercise",
     "Fault",
     "Input",
     "Isolation",
     "Limits",
     "Message",
+    "NamedMistake",
     "Observation",
     "Option",
     "Outcome",
@@ -45,6 +60,7 @@ __all__ = [
     "Settings",
     "Status",
     "Step",
+    "Stride",
     "Submission",
     "Verdict",
 ]

@@ -69,7 +69,8 @@ class Probe:
     with respect to parameters and, unless `plain_inputs`, float inputs; the output is item
     `output` of what is returned. After the first call the module is cast to `recast`. `describe`
     asks for the parameters, `watch` for what the module uses and turns beyond its own, `trace` for
-    the tensors made on the way. With `without_norms` its LayerNorms let everything through.
+    the tensors made on the way. With `without_norms` its LayerNorms let everything through. Unless
+    `fresh`, the module may be one that an earlier probe built in the same way.
     """
 
     class_name: str
@@ -92,6 +93,13 @@ class Probe:
     recast: str | None = None
     trace: bool = False
     seed: int = 0
+    fresh: bool = True
+
+    @property
+    def built(self) -> str:
+        """How the module is built: the same for probes that can share one."""
+        numbers = (self.globals, self.without_norms, self.dtype)
+        return repr((self.class_name, self.construct, self.construct_named, *numbers))
 
 
 @dataclass(frozen=True)
@@ -141,11 +149,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Observation:
-    """What came back for one probe. Everything in it is a claim except `seconds`.
+    """What came back for one probe. Everything in it is a claim but `seconds` and `shared`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
     move with the module, `turned` the global switches that are not as they were, `asked` the
-    names that were looked up in `Settings`, `trace` the steps of the last call.
+    names that were looked up in `Settings`, `trace` the steps of the last call. `shared` is true
+    where the module had been used by an earlier probe.
     """
 
     status: Status
@@ -162,3 +171,4 @@ class Observation:
     exit_code: int | None = None
     seconds: float = 0.0
     allowed_seconds: float = 0.0
+    shared: bool = False

@@ -57,6 +57,44 @@ class Printed:
     size: int
 
 
+@dataclass(frozen=True)
+class Departure:
+    """Where a file leaves the way of a right attention: the line, the sentence, the case."""
+
+    line: int
+    message: Message
+    case: str = ""
+
+
+@dataclass(frozen=True)
+class NamedMistake:
+    """A known mistake, the line it is at as far as that is known, and the cases it explains."""
+
+    mistake: str
+    line: int | None
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stride:
+    """One line of the shape walk: the variable, what was done, the shape in letters, what it is."""
+
+    line: int
+    name: str
+    operation: str
+    shape: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong and where, and the way of the shapes through the file."""
+
+    mistakes: tuple[NamedMistake, ...] = ()
+    departures: tuple[Departure, ...] = ()
+    walk: tuple[Stride, ...] = ()
+
+
 # The exercise of files that answer none.
 FREE = "free"
 UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
@@ -78,6 +116,7 @@ class Report:
     seconds: float
     bank: str = ""
     refusal: Message | None = None
+    diagnosis: Diagnosis = Diagnosis()
 
     def earned(self, area: str) -> float:
         """Points earned in one area."""

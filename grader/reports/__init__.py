@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 from grader.model import Report
 from grader.reports import as_json, as_terminal
+from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
-Render = Callable[[Report, Texts], str]
+__all__ = ["FORMATS", "PLAIN", "View"]
+
+Render = Callable[[Report, Texts, View], str]
 
 FORMATS: dict[str, Render] = {
     "terminal": as_terminal.render,

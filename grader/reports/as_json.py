@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
 from grader import __version__
 from grader.model import Message, Report
-from grader.texts import Texts
+from grader.reports.view import PLAIN, View
+from grader.texts import Texts, load_pages
 
 SCHEMA = 1
 
 
-def render(report: Report, texts: Texts) -> str:
+def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """The whole report; sentences in the language of `texts`, keys and values as they are."""
     # ASCII, so that no terminal's encoding can spoil it.
     return json.dumps(describe(report, texts), allow_nan=False) + "\n"
@@ -52,9 +54,32 @@ def describe(report: Report, texts: Texts) -> dict[str, Any]:
             }
             for verdict in report.verdicts
         ],
+        "diagnosis": _diagnose(report, texts),
         "printed": {"text": report.printed.text, "bytes": report.printed.size},
         "environment": dict(report.environment),
         "seconds": round(report.seconds, 3),
+    }
+
+
+def _diagnose(report: Report, texts: Texts) -> dict[str, Any]:
+    found = report.diagnosis
+    departures = [
+        {"line": d.line, "case": d.case, **_say(d.message, texts)} for d in found.departures
+    ]
+    return {
+        "mistakes": [
+            {
+                "id": mistake.mistake,
+                "line": mistake.line,
+                "cases": list(mistake.cases),
+                "what": texts(f"mistake.{mistake.mistake}"),
+                "page": dict(load_pages(texts.language).get(mistake.mistake, {})),
+            }
+            for mistake in found.mistakes
+        ],
+        "departure": next(iter(departures), None),
+        "departures": departures,
+        "walk": [dataclasses.asdict(stride) for stride in found.walk],
     }
 
 

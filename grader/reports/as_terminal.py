@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.clean import clean
-from grader.model import Message, Outcome, Report, Verdict
+from grader.model import Message, Outcome, Report
 from grader.reports.columns import WIDTH, columns, pad, wrap
+from grader.reports.failures import number, write_failures, write_group
+from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
 BAR = 20
 PRINTED_LINES = 8
 
 
-def render(report: Report, texts: Texts) -> str:
+def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """Score, a line per area, what went wrong, what was not judged, how it was read.
 
     A file that answers no exercise is judged by how it was read, so there that comes first.
@@ -28,12 +30,13 @@ def render(report: Report, texts: Texts) -> str:
         first, last = ([*read, ""], []) if report.is_free else ([], [*read, ""])
         lines += [
             *first,
-            texts("score", score=_number(report.score), max_score=f"{report.max_score:g}"),
+            texts("score", score=number(report.score), max_score=f"{report.max_score:g}"),
             "",
         ]
-        lines += [*_areas(report, texts), "", *_failures(report, texts)]
+        lines += [*_areas(report, texts), "", *write_failures(report, texts, view)]
         lines += [*_skipped(report, texts), *_not_offered(report, texts)]
         lines += [*_errors(report, texts), *last]
+        lines += [*_walk(report, texts)] if view.walk else []
     lines += [*_printed(report, texts), *_footer(report, texts)]
     return "\n".join(lines) + "\n"
 
@@ -50,44 +53,7 @@ def _areas(report: Report, texts: Texts) -> Iterator[str]:
         # A bar is full only when nothing is missing.
         full = min(full, BAR - 1) if earned < points else full
         bar = "#" * full + "." * (BAR - full)
-        yield f"  {pad(names[area], width)}  {bar}  {_number(earned):>5} / {points:g}"
-
-
-def _failures(report: Report, texts: Texts) -> Iterator[str]:
-    failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
-    if not failed:
-        if report.all_passed:
-            yield from (texts("all-passed"), "")
-        return
-    yield texts("heading.failed")
-    # Cases that one known mistake explains stand under it, those that fail alike under each other.
-    for mistake in dict.fromkeys(v.mistake for v in failed if v.mistake):
-        group = [v for v in failed if v.mistake == mistake]
-        yield from wrap(f"{mistake}: " + texts(f"mistake.{mistake}"), "  * ", "    ")
-        yield from _group(group, texts, "    ")
-    for alike in dict.fromkeys(_kind(v) for v in failed if not v.mistake):
-        yield from _group([v for v in failed if not v.mistake and _kind(v) == alike], texts, "  * ")
-    followed = sum(v.message is not None and v.message.key == "followed" for v in report.verdicts)
-    if followed:
-        yield from wrap(texts("followed-count", count=followed))
-    yield ""
-
-
-def _kind(verdict: Verdict) -> tuple[str, str]:
-    return verdict.area, verdict.message.key if verdict.message else ""
-
-
-def _group(verdicts: list[Verdict], texts: Texts, mark: str) -> Iterator[str]:
-    """Names of the cases, what they cost together, and the first one's sentence."""
-    lost = sum(v.max_points - v.points for v in verdicts)
-    names = ", ".join(v.case for v in verdicts)
-    cost = f", {texts('points-lost', points=lost)}" if verdicts[0].outcome is Outcome.FAILED else ""
-    areas = ", ".join(dict.fromkeys(texts(f"area.{v.area}") for v in verdicts))
-    indent = " " * len(mark)
-    yield from wrap(f"{names} [{areas}{cost}]", mark, indent)
-    first = verdicts[0].message
-    if first is not None:
-        yield from wrap(texts.say(first), indent + "  ", indent + "  ")
+        yield f"  {pad(names[area], width)}  {bar}  {number(earned):>5} / {points:g}"
 
 
 def _skipped(report: Report, texts: Texts) -> Iterator[str]:
@@ -123,7 +89,7 @@ def _errors(report: Report, texts: Texts) -> Iterator[str]:
     if errors:
         yield texts("heading.errors")
         for verdict in errors:
-            yield from _group([verdict], texts, "  ! ")
+            yield from write_group([verdict], texts, "  ! ")
         yield ""
 
 
@@ -134,6 +100,18 @@ def _convention(report: Report, texts: Texts) -> Iterator[str]:
             yield from wrap(texts.say(message))
     if places:
         yield from wrap("; ".join(texts.say(message) for message in places))
+
+
+def _walk(report: Report, texts: Texts) -> Iterator[str]:
+    yield texts("heading.walk")
+    strides = report.diagnosis.walk
+    names = max((columns(stride.name) for stride in strides), default=0)
+    done = max((columns(stride.operation) for stride in strides), default=0)
+    shapes = max((columns(stride.shape) for stride in strides), default=0)
+    for stride in strides:
+        parts = (pad(stride.name, names), pad(stride.operation, done), pad(stride.shape, shapes))
+        yield f"{stride.line:>5}  {'  '.join(parts)}  {stride.what}".rstrip()
+    yield ""
 
 
 def _printed(report: Report, texts: Texts) -> Iterator[str]:
@@ -151,7 +129,3 @@ def _footer(report: Report, texts: Texts) -> Iterator[str]:
     if report.environment:
         parts.append(texts("versions", **report.environment))
     yield "  ".join(parts)
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -39,6 +39,8 @@ class Line:
     output: Output
     request: int = 0
     _printed_open: bool = True
+    # Read with what was asked for, and not asked for yet: one read mostly takes a whole frame.
+    _ahead: bytearray = field(default_factory=bytearray)
 
     def __post_init__(self) -> None:
         for descriptor in (self.writer, self.reader, self.printed):
@@ -90,17 +92,18 @@ class Line:
                 raise ClosedError("worker.closed") from None
 
     def _read(self, size: int, deadline: float) -> bytes:
-        parts = bytearray()
-        while len(parts) < size:
+        while len(self._ahead) < size:
             self._wait(self.reader, deadline, writing=False)
             try:
-                part = os.read(self.reader, min(size - len(parts), CHUNK))
+                part = os.read(self.reader, CHUNK)
             except BlockingIOError:
                 continue
             if not part:
                 raise ClosedError("worker.closed")
-            parts += part
-        return bytes(parts)
+            self._ahead += part
+        wanted = bytes(self._ahead[:size])
+        del self._ahead[:size]
+        return wanted
 
     def _wait(self, descriptor: int, deadline: float, writing: bool) -> None:
         while True:

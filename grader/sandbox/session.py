@@ -52,6 +52,8 @@ class Session:
         self._output = Output(limits.output_kib << 10)
         self._worker: Worker | None = None
         self._began = False
+        # How the modules were built that the present worker may hold.
+        self._kept: set[str] = set()
         self._until = time.monotonic() + limits.total_seconds
 
     def load(self) -> Loaded:
@@ -92,15 +94,20 @@ class Session:
                 )
         assert self._worker is not None
         began = time.monotonic()
+        shared = not probe.fresh and probe.built in self._kept
         try:
             header, blobs = wire.write_probe(probe)
             seconds = self._seconds(self.limits.probe_seconds)
             reply = self._worker.line.ask(header, blobs, seconds)
             found = wire.read_observation(*reply)
             wire.check_complete(probe, found)
+            if probe.fresh:
+                self._kept.clear()
+            else:
+                self._kept.add(probe.built)
         except (LateError, ClosedError, ProtocolError) as error:
             found = self._lost(error, self.limits.probe_seconds)
-        return dataclasses.replace(found, seconds=time.monotonic() - began)
+        return dataclasses.replace(found, seconds=time.monotonic() - began, shared=shared)
 
     def renew(self) -> None:
         """End the present worker; the next probe gets a fresh one."""
@@ -138,6 +145,7 @@ class Session:
 
     def _end(self) -> Ended | None:
         worker, self._worker = self._worker, None
+        self._kept.clear()
         if worker is None:
             return None
         try:

@@ -51,7 +51,7 @@ def to_array(blob: Blob) -> Array:
         wide = np.frombuffer(blob.data, dtype="<u2").astype(np.uint32) << 16
         return wide.view(np.float32).astype(np.float64).reshape(blob.shape)
     array = np.frombuffer(blob.data, dtype=NUMPY[blob.dtype]).reshape(blob.shape)
-    return array.astype(np.float64) if array.dtype.kind == "f" else array
+    return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
 
 
 def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
@@ -92,6 +92,7 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "describe": probe.describe,
         "recast": probe.recast,
         "seed": probe.seed,
+        "keep": None if probe.fresh else probe.built,
     }
     return header, blobs
 

@@ -49,11 +49,23 @@ def languages() -> tuple[str, ...]:
 
 
 @functools.cache
+def load_pages(language: str) -> Mapping[str, Mapping[str, str]]:
+    """The page of each mistake: what, why, hint, pointer, fix, and the question it leads to."""
+    path = FOLDER / "pages" / f"{language}.yaml"
+    if not path.is_file():
+        return {}
+    found: Mapping[str, Mapping[str, str]] = _read(path)
+    return found
+
+
+@functools.cache
 def load_texts(language: str) -> Texts:
     """The sentences of a language; raises UsageError for one there is no file for."""
     path = FOLDER / f"{language}.yaml"
     if language not in languages():
         raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
-    raw = path.read_bytes()
-    data = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return Texts(language, data)
+    return Texts(language, _read(path))
+
+
+def _read(path: Path) -> Any:
+    return yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from grader.bank.draw import Problem
-from grader.model import Array, Message, Step
+from grader.model import Array, Departure, Message, Step
 from grader.trace.landmarks import Landmark, landmarks
 from grader.trace.recognise import Recognised, recognise
 from grader.trace.words import in_letters, write_shape
@@ -17,15 +16,6 @@ PRODUCTS = ("matmul", "bmm", "einsum", "__matmul__", "baddbmm", "mul", "sum", "t
 SOFTMAX = ("softmax",)
 # What a product is of, by the stage it should give.
 OPERANDS = {2: ("q", "k"), 5: ("weights", "v")}
-
-
-@dataclass(frozen=True)
-class Departure:
-    """The step at which a file leaves the way, the line to show, and what is odd there."""
-
-    step: int
-    line: int
-    message: Message
 
 
 class Trail:
@@ -122,7 +112,7 @@ def find_not_finite(steps: Sequence[Step]) -> Departure | None:
             continue
         if not any(source in bad for source in (int(s) for s in step.sources if s.isdecimal())):
             fields = {"operation": _name(step), "name": step.name, "line": step.line}
-            return Departure(at, step.line, Message("departure.not-finite", fields))
+            return Departure(step.line, Message("departure.not-finite", fields))
         bad.add(at)
     return None
 
@@ -133,9 +123,9 @@ def _describe(trail: Trail, at: int) -> Departure:
     if found is not None and found.scrambled:
         got, expected = in_letters(found.letters), write_shape(found.landmark.axes)
         fields |= {"what": found.landmark.name, "got": got, "expected": expected}
-        return Departure(at, step.line, Message("departure.scrambled", fields))
+        return Departure(step.line, Message("departure.scrambled", fields))
     if found is not None:
-        return Departure(at, step.line, Message(*_describe_mask(found, fields)))
+        return Departure(step.line, Message(*_describe_mask(found, fields)))
     parents = [p for p in trail.parents[at] if trail.found[p]]
     if step.operation in SOFTMAX and parents:
         return _describe_softmax(trail, at, parents[0], fields)
@@ -145,8 +135,8 @@ def _describe(trail: Trail, at: int) -> Departure:
     if len(parents) >= 1:
         names = dict.fromkeys(_landmark(trail, p).name for p in parents)
         fields |= {"sources": ", ".join(names)}
-        return Departure(at, step.line, Message("departure.from", fields))
-    return Departure(at, step.line, Message("departure.unknown", fields))
+        return Departure(step.line, Message("departure.from", fields))
+    return Departure(step.line, Message("departure.unknown", fields))
 
 
 def _describe_mask(found: Recognised, fields: dict[str, object]) -> tuple[str, dict[str, object]]:
@@ -168,11 +158,11 @@ def _describe_softmax(trail: Trail, at: int, parent: int, fields: dict[str, obje
     letters = source.letters[ones[0]] if len(ones) == 1 else "S"
     if letters != "S":
         fields |= {"got": in_letters((letters,)), "shape": in_letters(source.letters)}
-        return Departure(at, step.line, Message("departure.softmax-axis", fields))
+        return Departure(step.line, Message("departure.softmax-axis", fields))
     if source.landmark.stage == 2:
         scores = trail.steps[parent].line
-        return Departure(at, step.line, Message("departure.unscaled", {**fields, "scores": scores}))
-    return Departure(at, step.line, Message("departure.softmax", fields))
+        return Departure(step.line, Message("departure.unscaled", {**fields, "scores": scores}))
+    return Departure(step.line, Message("departure.softmax", fields))
 
 
 def _wrong_operand(trail: Trail, at: int, parents: Sequence[int]) -> Departure | None:
@@ -190,13 +180,13 @@ def _wrong_operand(trail: Trail, at: int, parents: Sequence[int]) -> Departure |
             fields = {"operation": _name(step), "line": step.line, "got": name}
             fields |= {"expected": missing, "made": trail.steps[made].line}
             line = trail.steps[made].line
-            return Departure(at, line, Message("departure.operand", fields))
+            return Departure(line, Message("departure.operand", fields))
     if len(set(names)) == 1 and len(parents) == 2:
         fields = {"operation": _name(step), "line": step.line, "got": names[0]}
         made = _origin(trail, parents[1])
         missing = next(w for w in wanted if w not in names)
         fields |= {"expected": missing, "made": trail.steps[made].line}
-        return Departure(at, trail.steps[made].line, Message("departure.operand", fields))
+        return Departure(trail.steps[made].line, Message("departure.operand", fields))
     return None
 
 
@@ -218,7 +208,7 @@ def _describe_end(trail: Trail, end: int) -> Departure | None:
         return None
     step = trail.steps[end]
     fields = {"what": found.landmark.name, "line": step.line}
-    return Departure(end, step.line, Message("departure.stops-early", fields))
+    return Departure(step.line, Message("departure.stops-early", fields))
 
 
 def _landmark(trail: Trail, at: int) -> Landmark:

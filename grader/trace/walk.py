@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from grader.bank.draw import Problem
-from grader.model import Step
+from grader.model import Step, Stride
 from grader.trace.departure import Trail
 from grader.trace.words import in_letters
-
-
-@dataclass(frozen=True)
-class Stride:
-    """One line of the walk: what was done, the variable, the shape in letters, what it is."""
-
-    line: int
-    name: str
-    operation: str
-    shape: str
-    what: str
 
 
 def walk(steps: Sequence[Step], problem: Problem, sequences: int) -> list[Stride]:

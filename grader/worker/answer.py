@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from . import describe
 from .protocol import Blob
 from .trace import MAX_ELEMENTS, Step
 from .values import MAX_BYTES, describe_item, to_blob
@@ -22,17 +21,12 @@ class Answer:
         self.header: dict[str, Any] = {"status": "ok", "returned": [], "parameters": []}
         self.blobs: list[Blob] = []
 
-    def add_parameters(self, module: Any, told: bool) -> list[Held]:
-        """All parameters; if `told`, the reply names them with shape, owner and registration."""
-        if not isinstance(module, torch.nn.Module):
-            raise TypeError(f"{type(module).__name__} is not an nn.Module")
-        found = list(describe.tensors(module))
-        if told:
-            self.header["parameters"] = [
-                [name, list(tensor.shape), owner, registered]
-                for name, tensor, owner, registered in found
-            ]
-        return found
+    def describe_parameters(self, found: list[Held]) -> None:
+        """All parameters, with shape, owner and registration."""
+        self.header["parameters"] = [
+            [name, list(tensor.shape), owner, registered]
+            for name, tensor, owner, registered in found
+        ]
 
     def add_returned(self, returned: object, inputs: list[Any]) -> None:
         """What one call gave back, item by item."""

@@ -80,15 +80,15 @@ def tensors(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str, bool]]:
     optimiser, state_dict or `.to()` will ever see.
     """
     known = set()
-    for name, parameter in module.named_parameters():
+    for name, parameter, owner in _registered(module):
         known.add(id(parameter))
-        yield name, parameter, _owner(module, name), True
+        yield name, parameter, owner, True
     for name, value in walk(module):
         if isinstance(value, nn.Module):
-            for inner, parameter in value.named_parameters():
+            for inner, parameter, owner in _registered(value):
                 if id(parameter) not in known:
                     known.add(id(parameter))
-                    yield f"{name}.{inner}", parameter, _owner(value, inner), False
+                    yield f"{name}.{inner}", parameter, owner, False
         elif _is_learnable(value) and id(value) not in known:
             known.add(id(value))
             yield name, value, type(module).__name__, False
@@ -141,10 +141,11 @@ def _line(cls: type) -> int:
     return min((code.co_firstlineno for code in codes), default=0)
 
 
-def _owner(module: nn.Module, name: str) -> str:
+def _registered(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str]]:
     # Not get_submodule: a submodule may bear the name of a method, such as "to".
-    path = name.rpartition(".")[0]
-    return type(dict(module.named_modules()).get(path, module)).__name__
+    parts = dict(module.named_modules())
+    for name, parameter in module.named_parameters():
+        yield name, parameter, type(parts.get(name.rpartition(".")[0], module)).__name__
 
 
 def _used_names(cls: type) -> set[str]:

@@ -7,6 +7,7 @@ import linecache
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,8 @@ from .values import DTYPES, STORAGES, to_tensor
 
 MODULE_NAME = "submission"
 MAX_TEXT = 2000
+# Modules held for further probes: each may have large tables of its own.
+KEPT = 8
 
 Reply = tuple[dict[str, Any], list[Blob]]
 
@@ -32,12 +35,34 @@ class Stopped(Exception):
         self.reply = reply
 
 
+@dataclass(frozen=True)
+class Built:
+    """A candidate's module, its parameters, and what its constructor had put into them."""
+
+    module: torch.nn.Module
+    found: list[Held]
+    drawn: list[torch.Tensor]
+
+    def load(self, weights: dict[str, int], tensors: list[torch.Tensor]) -> None:
+        """Put these weights into the parameters, and back what was drawn for all others."""
+        with torch.no_grad():
+            for (name, parameter, _, registered), drawn in zip(self.found, self.drawn):
+                if name in weights:
+                    # An unregistered parameter was not cast with the module.
+                    dtype = parameter.dtype if registered else module_dtype(self.module)
+                    parameter.data = tensors[weights[name]].to(dtype)
+                else:
+                    parameter.data = drawn
+                parameter.grad = None
+
+
 class Submission:
     """The candidate's module, once loaded, and the probes made on it."""
 
     def __init__(self) -> None:
         self.module = ModuleType(MODULE_NAME)
         self.name = "submission.py"
+        self.kept: dict[str, Built] = {}
 
     def load(self, source: str, name: str) -> dict[str, Any]:
         """Run the file, never its `__main__` block; returns its classes, or what stopped it."""
@@ -65,28 +90,27 @@ class Submission:
 
     def _probe(self, request: dict[str, Any], tensors: list[torch.Tensor], answer: Answer) -> None:
         watch.reset()
-        # Not torch.manual_seed: it formats a stack trace for devices that are not here.
-        torch.default_generator.manual_seed(request["seed"])
-        dtype = DTYPES[request["dtype"]]
         before = watch.switches() if request["watch"] else {}
-        with self._guard("construct"):
-            module = self._construct(request)
-        if isinstance(module, torch.nn.Module) and any(map(is_lazy, module.parameters())):
-            with self._guard("forward"), torch.no_grad():
-                _materialise(module, request, tensors)
-        with self._guard("construct"):
-            found = answer.add_parameters(module, told=request["describe"])
+        self._set_globals(request["globals"])
+        if request["keep"] is None:
+            self.kept.clear()
+        # Out of the kept ones while it is used: after a failure it is not used again.
+        built = self.kept.pop(request["keep"], None) or self._build(request, tensors)
+        module = built.module
+        if request["describe"]:
+            answer.describe_parameters(built.found)
         with self._guard("cast"):
-            if dtype is not torch.float32:
-                module.to(dtype)
-            _load_weights(module, found, request["weights"], tensors)
+            built.load(request["weights"], tensors)
             if request["device"] != "cpu":
                 module.to(request["device"])
             module.train(request["train"])
+        # What forward draws must not depend on whether a constructor has drawn before it; and the
+        # state must be none that a file may set by itself.
+        _seed(request["seed"] ^ 0x5EED)
         seen = watch.Watch()
         mode = seen if request["watch"] else contextlib.nullcontext()
         if request["trace"]:
-            known = {f"parameter {name}": tensor for name, tensor, _, _ in found}
+            known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
             mode = recorder = trace.Recorder(self.name, known)
         if request["watch"]:
             # A constructor draws its weights; forward in eval has nothing to draw.
@@ -103,7 +127,7 @@ class Submission:
             if request["cotangent"] is not None:
                 with self._guard("backward"):
                     _go_back(made[-1][0], request["output"], tensors[request["cotangent"]])
-                    answer.add_gradients(found, inputs)
+                    answer.add_gradients(built.found, inputs)
         if request["watch"]:
             after = watch.switches()
             answer.header["turned"] = [name for name in before if before[name] != after[name]]
@@ -118,10 +142,36 @@ class Submission:
         answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)
         if request["device"] != "cpu":
             answer.header["stray"] = describe.stray(module)
+        self._keep(request["keep"], built)
+
+    def _build(self, request: dict[str, Any], tensors: list[torch.Tensor]) -> Built:
+        _seed(request["seed"])
+        with self._guard("construct"):
+            module = self._construct(request)
+        if isinstance(module, torch.nn.Module) and any(map(is_lazy, module.parameters())):
+            with self._guard("forward"), torch.no_grad():
+                _materialise(module, request, tensors)
+        with self._guard("construct"):
+            if not isinstance(module, torch.nn.Module):
+                raise TypeError(f"{type(module).__name__} is not an nn.Module")
+            found = list(describe.tensors(module))
+        with self._guard("cast"):
+            dtype = DTYPES[request["dtype"]]
+            if dtype is not torch.float32:
+                module.to(dtype)
+            return Built(module, found, [parameter.data for _, parameter, _, _ in found])
+
+    def _keep(self, name: str | None, built: Built) -> None:
+        if name is not None:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            self.kept[name] = built
+
+    def _set_globals(self, numbers: dict[str, Any]) -> None:
+        for name, value in numbers.items():
+            setattr(self.module, name, value)
 
     def _construct(self, request: dict[str, Any]) -> Any:
-        for name, value in request["globals"].items():
-            setattr(self.module, name, value)
         stand_in.ASKED.clear()
         positional = [stand_in.value_of(v, self.module) for v in request["construct"]]
         by_name = request["construct_named"].items()
@@ -175,18 +225,9 @@ def _call(module: Any, call: list[Any], inputs: list[Any]) -> Any:
     return module(*positional, **{n: i for i, n in zip(inputs, named) if n is not None})
 
 
-def _load_weights(
-    module: torch.nn.Module,
-    found: list[Held],
-    weights: dict[str, int],
-    tensors: list[torch.Tensor],
-) -> None:
-    with torch.no_grad():
-        for name, parameter, _, registered in found:
-            if name in weights:
-                value = tensors[weights[name]]
-                # An unregistered parameter was not cast with the module.
-                parameter.data = value.to(parameter.dtype if registered else module_dtype(module))
+def _seed(seed: int) -> None:
+    # Not torch.manual_seed: it formats a stack trace for devices that are not here.
+    torch.default_generator.manual_seed(seed)
 
 
 def module_dtype(module: torch.nn.Module) -> torch.dtype:

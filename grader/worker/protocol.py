@@ -63,7 +63,7 @@ class Prefix:
 def pack(request: int, header: dict[str, Any], blobs: Sequence[Blob] = ()) -> bytes:
     """One frame as bytes; `header` must not use the key "tensors"."""
     described = {**header, "tensors": [[blob.dtype, list(blob.shape)] for blob in blobs]}
-    head = json.dumps(described, allow_nan=False).encode("ascii")
+    head = ENCODER.encode(described).encode("ascii")
     payload = b"".join(blob.data for blob in blobs)
     return PREFIX.pack(MAGIC, VERSION, request, len(head), len(payload)) + head + payload
 
@@ -85,12 +85,7 @@ def read_prefix(data: bytes) -> Prefix:
 def unpack(header: bytes, payload: bytes) -> tuple[dict[str, Any], list[Blob]]:
     """Header and tensors of a frame; raises FrameError for anything that does not fit."""
     try:
-        head = json.loads(
-            header,
-            parse_constant=_refuse,
-            parse_float=_finite,
-            object_pairs_hook=_without_duplicates,
-        )
+        head = DECODER.decode(header.decode("ascii"))
     except (ValueError, RecursionError) as error:
         raise FrameError(f"unreadable header: {type(error).__name__}") from None
     if not isinstance(head, dict):
@@ -148,3 +143,10 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("duplicate key")
     return found
+
+
+# Made once: json.dumps and json.loads with options make one for every call.
+ENCODER = json.JSONEncoder(allow_nan=False)
+DECODER = json.JSONDecoder(
+    parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_without_duplicates
+)

@@ -49,6 +49,13 @@ CHECKS: dict[str, Callable[..., Finding]] = {
     )
 }
 
+# Checks on what a module is made with and what it keeps: they see no module used before.
+FRESH = frozenset(
+    name
+    for name, check in CHECKS.items()
+    if check.__module__ in (construction.__name__, state.__name__)
+)
+
 # Checks that mean something whatever the weights: they run even when no layout was found.
 WEIGHTLESS = frozenset(
     check.__name__

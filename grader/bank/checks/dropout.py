@@ -286,7 +286,11 @@ def _with_orthogonal_output(problem: Problem) -> Problem:
 def _read(bench: Bench, case: Case, problem: Problem, seen: Observation) -> Applied | Finding:
     acts = bench.expect(case, problem)
     answers = [bench.answer(seen, call) for call in range(2)]
-    inverse = np.linalg.pinv(acts.v)  # b h d k
+    left, spread, right = np.linalg.svd(acts.v, full_matrices=False)  # b h k r, b h r, b h r d
+    # Values that nearly depend on each other tell little about their weights.
+    firm = spread[..., -1] > FIRM * spread[..., 0]
+    safely = np.where(spread > 1e-15 * spread[..., :1], spread, np.inf)[..., None, :]
+    inverse = (right.swapaxes(-1, -2) / safely) @ left.swapaxes(-1, -2)  # b h d k
     ratios, residual = [], 0.0
     safe = np.where(np.abs(acts.weights) > CLEAR, acts.weights, np.inf)
     for output, _ in answers:
@@ -300,9 +304,6 @@ def _read(bench: Bench, case: Case, problem: Problem, seen: Observation) -> Appl
         off = np.abs(weights @ acts.v - context).max() / np.abs(context).max(initial=1e-30)
         residual = max(residual, float(off))
         ratios.append(weights / safe)
-    spread = np.linalg.svd(acts.v, compute_uv=False)  # b h d
-    # Values that nearly depend on each other tell little about their weights.
-    firm = spread[..., -1] > FIRM * spread[..., 0]
     clear = (np.abs(acts.weights) > CLEAR) & firm[..., None, None]
     returned = tuple(answer.weights for answer in answers)
     return Applied(np.stack(ratios), clear, residual, returned, acts.weights)

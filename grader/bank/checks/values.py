@@ -175,7 +175,8 @@ def difference(
 
     Written so that a NaN never counts as close.
     """
-    close: Array = np.abs(got - expected) <= allowed
+    errors = got - expected
+    close: Array = np.abs(errors, out=errors) <= allowed
     if close.all():
         return None
     fields: dict[str, Any] = {"what": what, "dtype": problem.dtype, "total": close.size}
@@ -187,7 +188,7 @@ def difference(
         if seen is not None and not seen[index[0]].any(axis=-1).all():
             return Message("values.not-finite-dead", fields)
         return Message("values.not-finite", fields)
-    errors = np.where(close, 0.0, np.abs(got - expected))
+    errors = np.where(close, 0.0, errors)
     index = tuple(int(i) for i in np.unravel_index(errors.argmax(), errors.shape))
     fields |= {
         "count": int((~close).sum()),
