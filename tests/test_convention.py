@@ -71,6 +71,14 @@ class Settings:
             "d_model, num_heads",
         ),
         (
+            {
+                "init": "key_size, value_size, hiddens, heads",
+                "sizes": "d, h = hiddens, heads",
+                "parts": "self.k, self.v = nn.Linear(key_size, d), nn.Linear(value_size, d)",
+            },
+            "key_size = d_model, value_size = d_model, hiddens = d_model, heads = num_heads",
+        ),
+        (
             {"init": "config", "sizes": "d, h = config.hidden_size, config.num_attention_heads"},
             "config = settings",
         ),
@@ -95,6 +103,7 @@ class Settings:
         "keyword-only",
         "nameless",
         "switches",
+        "sizes-of-inputs",
         "settings-object",
         "settings-items",
         "dataclass",
