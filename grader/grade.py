@@ -118,8 +118,10 @@ def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:
     for case in exercise.cases:
         blocked = next((done[roots[e]] for e in case.after if e in roots), None)
         verdict = done[case.id] = judge(case, bench, blocked)
-        # A failure with a known cause is followed through; any other stops what builds on it.
-        if blocked or (verdict.outcome in (Outcome.FAILED, Outcome.ERROR) and not verdict.mistake):
+        # A failure with a known cause is followed through, one that earned something is half right;
+        # any other stops what builds on it.
+        known = verdict.mistake or verdict.points
+        if blocked or (verdict.outcome in (Outcome.FAILED, Outcome.ERROR) and not known):
             roots[case.id] = blocked.case if blocked else case.id
         yield verdict
 

@@ -220,6 +220,16 @@ def test_unknown_arguments_are_tried_in_every_order():
     assert found[0] == "a=d_model b=num_heads"
 
 
+def test_size_of_keys_may_be_that_of_their_input():
+    found = builds("key_size query_size num_hiddens num_heads")
+    given = "num_hiddens=d_model num_heads=num_heads"
+    assert found == [
+        f"key_size=head_dim query_size=head_dim {given}",
+        f"key_size=d_model query_size=d_model {given}",
+    ]
+    assert len(builds("d_model num_heads d_k head_dim")) == 1
+
+
 def test_settings_object_is_recognised():
     assert builds("config")[0] == "config=settings"
     assert (

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sources import attention
 
 ROOT = Path(__file__).parent.parent
 RIGHT = ROOT / "reference" / "self_attention.py"
@@ -107,6 +108,50 @@ def test_unfilled_stub_scores_nothing_and_is_no_error(tmp_path):
     assert done.returncode == 1
     assert "Score: 0 / 100" in done.stdout
     assert "Not filled in yet: the constructor raises NotImplementedError" in done.stdout
+
+
+def test_free_is_no_exercise_to_write():
+    done = mha_grade("--list")
+    assert "free" not in done.stdout
+    done = mha_grade("--new", "free")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "mha-grade: There is no exercise free. "
+        "There is: causal-self-attention, cross-attention, self-attention\n"
+    )
+
+
+def test_file_without_a_header_is_judged_by_its_own_convention(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(attention(init="h, d"), encoding="utf-8")
+    done = mha_grade(path, "--seed", 4)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout
+    assert said.startswith(f"attention, by its own convention: {path}\n\nHow it was read\n")
+    assert "  Class MultiHeadAttention (line 8).\n" in said
+    assert "  Constructor: h = num_heads, d = d_model.\n  Call: x; axes [B, L, D].\n" in said
+    assert "Not applicable, and not charged\n  Takes no mask that says this (35)\n" in said
+    assert "Every case passed." in said
+
+
+def test_free_outweighs_header_and_exercise():
+    alone = json.loads(mha_grade(RIGHT, "--free", "--format", "json").stdout)
+    both = ("--free", "--exercise", "cross-attention", "--format", "json")
+    assert alone["exercise"] == json.loads(mha_grade(RIGHT, *both).stdout)["exercise"] == "free"
+    keys = [message["key"] for message in alone["convention"]]
+    assert "convention.call" in keys
+    assert alone["score"] == 100.0
+    named = json.loads(mha_grade(RIGHT, "--exercise", "free", "--format", "json").stdout)
+    assert named["exercise"] == "free"
+
+
+def test_file_that_cannot_be_called_exits_with_two(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(attention(returned="None"), encoding="utf-8")
+    done = mha_grade(path)
+    assert done.returncode == 2
+    assert "The file cannot be graded\n  No way was found to build and call" in done.stdout
+    assert "Score" not in done.stdout
 
 
 SENTENCES = {

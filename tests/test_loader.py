@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from grader.bank import exercise_ids, load_exercise
+from grader.bank.bench import OFFERS
 from grader.bank.checks import CHECKS
 from grader.bank.draw import generator
 from grader.bank.loader import AREAS, CASE_KEYS, TOP_KEYS
 from grader.bank.masks import Sizes, draw_mask
 from grader.errors import BankError, UsageError
-from grader.model import Case, Contract, Limits
+from grader.model import FREE, Case, Contract, Limits
 
 GOOD = """
 contract: {inputs: [x], mask: attention, causal: false}
@@ -114,6 +115,25 @@ def test_unknown_check_is_refused(load):
     assert fields == {"where": "shapes", "name": "has_shape", "allowed": ", ".join(CHECKS)}
 
 
+def test_needs_are_read(load):
+    found = load(GOOD.replace("after: [shapes]", "after: [shapes], needs: [causal, dropout]"))
+    assert found.cases[2].needs == ("causal", "dropout")
+    assert found.cases[1].needs == ()
+
+
+@pytest.mark.parametrize(
+    ("needs", "where", "name", "allowed"),
+    [
+        ("[mask]", "values: needs", "mask", ", ".join(OFFERS)),
+        ("causal", "values: needs", "causal", "a list"),
+    ],
+)
+def test_unknown_need_is_refused(load, needs, where, name, allowed):
+    key, fields = refusal(load, "after: [shapes]", f"after: [shapes], needs: {needs}")
+    assert key == "bank.wrong-value"
+    assert fields == {"where": where, "name": name, "allowed": allowed}
+
+
 def test_duplicate_id_is_refused(load):
     key, fields = refusal(load, "id: values", "id: shapes")
     assert key == "bank.duplicate-case"
@@ -210,7 +230,8 @@ def test_other_yaml_is_refused(load, text):
     assert refusal(load, text=text)[0].startswith("bank.")
 
 
-EXERCISES = exercise_ids()
+# Those of the exercises, and that of files which answer none.
+BANKS = (*exercise_ids(), FREE)
 # Cases that are about two sizes being the same.
 ALIKE = {
     "equal-lengths": {5},
@@ -225,7 +246,8 @@ def sizes_of(exercise, case):
     args = case.args
     given = args.get("sizes") or {k: args[k] for k in ("d_model", "num_heads") if k in args}
     sizes = dict(vars(Sizes(**given)))
-    if len(exercise.contract.inputs) == 1:
+    # A free file may turn out to take two sequences, and only then has cases of that area.
+    if len(exercise.contract.inputs) == 1 and case.area != "cross-attention":
         del sizes["kv_len"]
     if sizes["d_model"] % sizes["num_heads"] == 0 and sizes["num_heads"] > 1:
         sizes["head_dim"] = sizes["d_model"] // sizes["num_heads"]
@@ -245,47 +267,52 @@ def coincidences(exercise, names):
 
 
 def test_bank_has_three_exercises():
-    assert EXERCISES == ("causal-self-attention", "cross-attention", "self-attention")
+    assert exercise_ids() == ("causal-self-attention", "cross-attention", "self-attention")
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+def test_only_free_files_need_to_offer_something():
+    needing = {name for name in BANKS for case in load_exercise(name).cases if case.needs}
+    assert needing == {FREE}
+
+
+@pytest.mark.parametrize("exercise", BANKS)
 def test_sizes_tell_axes_apart(exercise):
     names = ("q_len", "kv_len", "d_model", "num_heads")
     assert coincidences(load_exercise(exercise), names) == {}
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", BANKS)
 def test_all_sizes_tell_axes_apart(exercise):
     names = ("batch", "q_len", "kv_len", "d_model", "num_heads", "head_dim")
     assert coincidences(load_exercise(exercise), names) == {}
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", BANKS)
 def test_every_case_says_what_it_catches(exercise):
     silent = [case.id for case in load_exercise(exercise).cases if not case.catches.strip()]
     assert silent == []
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", BANKS)
 def test_every_case_has_points(exercise):
     free = [case.id for case in load_exercise(exercise).cases if not case.points > 0]
     assert free == []
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", BANKS)
 def test_areas_keep_their_order(exercise):
     found = load_exercise(exercise)
     assert list(found.areas) == [area for area in AREAS if area in found.areas]
     assert {case.area for case in found.cases} == set(found.areas)
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", BANKS)
 def test_case_ids_are_kebab_case(exercise):
     ids = [case.id for case in load_exercise(exercise).cases]
     assert [name for name in ids if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", BANKS)
 def test_mask_fits_contract(exercise):
     found = load_exercise(exercise)
     for case in found.cases:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.model import (
+    FREE,
     Isolation,
     Message,
     Outcome,
@@ -86,14 +87,96 @@ SAMPLE = Report(
 )
 
 
+def spared(case, area, points, what):
+    """A verdict on a case for which the file lacks something."""
+    reason = Message(f"not-offered.{what}")
+    return Verdict(case, area, Outcome.NOT_APPLICABLE, 0.0, points, reason)
+
+
+MASK = {"name": "mask", "dtype": "bool", "forms": "[B, kv_len]"}
+FREE_SAMPLE = replace(
+    SAMPLE,
+    exercise=FREE,
+    verdicts=(
+        SAMPLE.verdicts[0],
+        Verdict(
+            "dead-keys-float64",
+            "all-masked-rows",
+            Outcome.FAILED,
+            0.5,
+            1.0,
+            Message("dead.uniform-half", {"dtype": "float64"}),
+        ),
+        spared("causal-values", "causal-mask", 2.0, "mask"),
+        spared("mask-per-head", "all-masked-rows", 1.0, "mask"),
+        spared("causal-long", "causal-mask", 1.0, "causal"),
+        spared("dropout-in-eval", "dropout", 1.0, "dropout"),
+    ),
+    areas={"shapes": 4.0, "causal-mask": 3.0, "all-masked-rows": 2.0, "dropout": 1.0},
+    convention=(
+        SAMPLE.convention[0],
+        Message("convention.build", {"arguments": "h = num_heads, d = d_model"}),
+        Message("convention.globals", {"numbers": "N_HEAD = num_heads"}),
+        Message(
+            "convention.call", {"arguments": "v = value, k = key, q = query", "axes": "[L, B, D]"}
+        ),
+        Message("convention.mask.hidden", MASK),
+        Message("convention.mask.additive", {**MASK, "name": "bias"}),
+        Message("convention.mask.lengths", {**MASK, "name": "lens", "forms": "[B]"}),
+        Message("convention.option", {"name": "is_causal", "value": True}),
+        Message("convention.causal"),
+        Message("convention.residual"),
+        Message("convention.without-norms"),
+        Message("convention.wide"),
+        Message("convention.uniform-dead-rows"),
+        Message("convention.one-length"),
+        Message("convention.weights", {"output": 0, "weights": 1}),
+        SAMPLE.convention[1],
+    ),
+    printed=Printed("", 0),
+)
+SAMPLES = {"": SAMPLE, "-free": FREE_SAMPLE}
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_format_matches_its_snapshot(name, language):
-    path = SNAPSHOTS / f"{name}.{language}.txt"
-    rendered = FORMATS[name](SAMPLE, load_texts(language))
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_format_matches_its_snapshot(kind, name, language):
+    path = SNAPSHOTS / f"{name}{kind}.{language}.txt"
+    rendered = FORMATS[name](SAMPLES[kind], load_texts(language))
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.write_text(rendered, encoding="utf-8")
     assert rendered == path.read_text(encoding="utf-8")
+
+
+def test_report_without_an_exercise_is_free():
+    assert FREE_SAMPLE.is_free
+    assert not SAMPLE.is_free
+    assert not replace(SAMPLE, exercise="").is_free
+
+
+def test_convention_of_a_free_report_stands_first():
+    text = FORMATS["terminal"](FREE_SAMPLE, load_texts("en"))
+    assert text.index("How it was read") < text.index("Score:") < text.index("Not applicable")
+    text = FORMATS["terminal"](SAMPLE, load_texts("en"))
+    assert text.index("Score:") < text.index("How it was read")
+
+
+def test_what_does_not_apply_counts_on_neither_side():
+    # 4 + 0.5 of 5 points.
+    assert FREE_SAMPLE.score == 90.0
+    assert FREE_SAMPLE.available("all-masked-rows") == 1.0
+    assert FREE_SAMPLE.available("dropout") == 0.0
+    assert not FREE_SAMPLE.all_passed
+    right = replace(FREE_SAMPLE, verdicts=FREE_SAMPLE.verdicts[:1] + FREE_SAMPLE.verdicts[2:])
+    assert right.score == 100.0
+    assert right.all_passed
+
+
+def test_nothing_that_applies_is_not_passing():
+    nothing = replace(FREE_SAMPLE, verdicts=FREE_SAMPLE.verdicts[2:])
+    assert nothing.score == 0.0
+    assert not nothing.all_passed
 
 
 def test_score_leaves_out_the_graders_own_faults():

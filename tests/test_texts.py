@@ -7,9 +7,10 @@ from string import Formatter
 import pytest
 
 from grader.bank import exercise_ids, load_exercise
+from grader.bank.bench import OFFERS
 from grader.errors import TextError, UsageError
 from grader.mistakes import CATALOGUE
-from grader.model import Message, Outcome
+from grader.model import FREE, Message, Outcome
 from grader.texts import languages, load_texts
 
 PACKAGE = Path(__file__).parent.parent / "grader"
@@ -58,9 +59,11 @@ def sentences():
 @pytest.mark.parametrize("language", languages())
 def test_every_named_thing_has_its_name(language):
     found = load_texts(language).sentences
-    areas = {area for exercise in exercise_ids() for area in load_exercise(exercise).areas}
+    banks = (*exercise_ids(), FREE)
+    areas = {area for name in banks for area in load_exercise(name).areas}
     wanted = [f"mistake.{name}" for name in CATALOGUE]
-    wanted += [f"area.{area}" for area in areas] + [f"exercise.{e}" for e in exercise_ids()]
+    wanted += [f"area.{area}" for area in areas] + [f"exercise.{name}" for name in banks]
+    wanted += [f"not-offered.{what}" for what in (*OFFERS, "mask")]
     wanted += [f"outcome.{outcome.value}" for outcome in Outcome]
     wanted += [f"isolation.{level}" for level in ("none", "reduced", "full")]
     assert [key for key in wanted if key not in found] == []

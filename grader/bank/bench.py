@@ -234,13 +234,15 @@ class Bench:
         """Known mistakes of this file that this case's area does not pay for."""
         return [m for m in self.carried if case.area not in m.areas]
 
-    def explain(self, problem: Problem, output: Array) -> Mistake | None:
+    def explain(self, case: Case, problem: Problem, output: Array) -> Mistake | None:
         """The first known mistake, together with those carried, that gives this output.
 
-        Looked for only where the problem tells mistakes apart.
+        Of several carried ones, the one that this case's area pays for. New ones are looked for
+        only where the problem tells mistakes apart.
         """
         if self.carried and agrees(output, problem.expect(self.steps(self.carried)).output):
-            return self.carried[-1]
+            paid = [mistake for mistake in self.carried if case.area in mistake.areas]
+            return (paid or self.carried)[-1]
         if not problem.tells_apart():
             return None
         for mistake in known_for(self.contract):

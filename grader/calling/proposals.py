@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from grader.calling import roles
 from grader.calling.masks import MaskStyle
@@ -65,11 +66,23 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
             for a in arguments
         ]
         yield _by_position(arguments, filled), numbers
-    if open_ and "d_model" not in missing:
-        # One more width: that of a context, say.
-        filled = [slots[a.name] or Slot("d_model", a.name) for a in arguments]
-        yield _by_position(arguments, filled), numbers
+    yield from _widened(arguments, slots, numbers)
     yield from _renamed(arguments, slots, numbers)
+
+
+def _widened(
+    arguments: Sequence[Argument], slots: Mapping[str, Slot | None], numbers: Mapping[str, str]
+) -> Iterator[Build]:
+    """Where a size of keys and the like is that of their input, not that of a head."""
+    filled = [slots[a.name] or Slot("d_model", a.name) for a in arguments]
+    wide = [
+        replace(slot, role="d_model")
+        if slot.role == "head_dim" and re.fullmatch(roles.EITHER, normal(a.name))
+        else slot
+        for a, slot in zip(arguments, filled)
+    ]
+    if wide != filled:
+        yield _by_position(arguments, wide), numbers
 
 
 def _renamed(

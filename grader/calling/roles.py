@@ -14,6 +14,8 @@ HEAD_DIM = (
     r"d_?(k|v|q|h|head|qk|kv)|dim_?(head|k|v|q|per_head)|(attention_?)?head_?(dim|size|width|d|channels)"
     r"|(key|value|query|qk|kv)_?size|qk_?dim|v_?dim|k_?dim|q_?dim|depth|per_head_dim|dk|dv|dh"
 )
+# Of those, what may also be the width of an input.
+EITHER = r"(key|value|query|k|v|q)_?(size|dim)"
 LENGTH = (
     r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
     r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"

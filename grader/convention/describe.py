@@ -28,7 +28,11 @@ def describe_convention(convention: Convention, free: bool) -> Iterable[Message]
 
 def _describe_call(plan: CallPlan) -> Iterable[Message]:
     given = ", ".join(_argument(slot) for slot in plan.build if slot.role not in ("option",))
-    yield Message("convention.build", {"arguments": given or "-"})
+    if given or not plan.globals:
+        yield Message("convention.build", {"arguments": given or "-"})
+    if plan.globals:
+        numbers = ", ".join(f"{name} = {role}" for name, role in plan.globals.items())
+        yield Message("convention.globals", {"numbers": numbers})
     order = plan.axes.upper().replace("M", "D").replace(" ", ", ")
     sequences = [slot for slot in plan.forward if slot.role in plan.sequences()]
     alone = len(sequences) == 1

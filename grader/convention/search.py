@@ -97,6 +97,7 @@ class Search:
         self.run = run
         self.seed = seed
         self.failures: list[Observation] = []
+        self.returned = False
 
     def walk(self, cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Way]:
         """Every way that runs."""
@@ -124,6 +125,7 @@ class Search:
                 if seen.fault and seen.fault.phase == "construct":
                     raise _CannotBuildError
                 continue
+            self.returned = True
             placed = _place_output(tried, seen, contract)
             if placed is None:
                 continue
@@ -162,7 +164,9 @@ class Search:
         return Convention(replace(plan, weights=place), match, mistakes)
 
     def trouble(self) -> Message:
-        """Why the last way that could be built did not run, or the first could not be built."""
+        """Why nothing came of the first way that ran, else that could be built, else at all."""
+        if self.returned:
+            return Message("call.no-tensor")
         ran = [seen for seen in self.failures if seen.fault and seen.fault.phase != "construct"]
         worst = (ran or self.failures)[:1]
         return describe_trouble(worst[0]) if worst else Message("call.no-tensor")

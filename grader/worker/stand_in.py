@@ -11,7 +11,10 @@ from typing import Any
 import torch
 from torch import nn
 
+# Names that the candidate's code read from its settings.
 ASKED: set[str] = set()
+# For what a settings class demands besides, and attention has no use for.
+PLAIN = {"int": 64, "float": 0.0, "bool": False, "str": ""}
 
 
 class Settings:
@@ -27,6 +30,7 @@ class Settings:
             raise AttributeError(f"the settings have no {name}") from None
 
     def __getitem__(self, name: str) -> Any:
+        ASKED.add(name[:80])
         return look_up(self.__dict__["_values"], name)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -42,7 +46,6 @@ class Settings:
 
 def look_up(values: list[tuple[re.Pattern[str], Any]], name: str) -> Any:
     """The value of the first pattern that matches; KeyError where none does."""
-    ASKED.add(name[:80])
     for pattern, value in values:
         if pattern.fullmatch(normal(name)):
             return value
@@ -68,16 +71,40 @@ def _fill(kind: Any, settings: list[list[Any]]) -> Any:
     values = [(re.compile(pattern), value) for pattern, value in settings]
     named = {}
     for name, argument in inspect.signature(kind).parameters.items():
+        required = argument.default is inspect.Parameter.empty
+        plain = getattr(argument.annotation, "__name__", argument.annotation)
         with contextlib.suppress(KeyError):
             named[name] = look_up(values, name)
-        if named.get(name, 0) is None and argument.default is not inspect.Parameter.empty:
+        if required and name not in named and plain in PLAIN:
+            named[name] = PLAIN[plain]
+        if named.get(name, 0) is None and not required:
             del named[name]
     made = kind(**named)
     if not named:
         for name in [n for n in dir(made) if not n.startswith("_")]:
             with contextlib.suppress(KeyError, AttributeError):
                 setattr(made, name, look_up(values, name))
+                named[name] = None
+    if not _watch(made):
+        ASKED.update(named)
     return made
+
+
+def _watch(made: Any) -> bool:
+    """Note what is read from an object from now on; False where its class does not allow it."""
+    kind: Any = type(made)
+
+    def read(self: Any, name: str) -> Any:
+        ASKED.add(name[:80])
+        return kind.__getattribute__(self, name)
+
+    try:
+        # Of the same name and layout, so that only who looks for it sees the difference.
+        watched = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__getattribute__": read})
+        object.__setattr__(made, "__class__", watched)
+    except Exception:
+        return False
+    return True
 
 
 def quiet_norms(module: nn.Module) -> None:

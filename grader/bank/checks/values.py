@@ -144,7 +144,7 @@ def compare(
         # Which weights go with a wrong output is a matter of taste; the output is not.
         if difference("output", answer.output, meant.output, allowed, problem) is None:
             return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
-    mistake = bench.explain(problem, answer.output)
+    mistake = bench.explain(case, problem, answer.output)
     return Finding(0.0, message, mistake.id if mistake else None)
 
 
