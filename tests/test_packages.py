@@ -1,0 +1,63 @@
+"""Attention from PyPI that nobody here wrote gets the verdict worked out by hand for it.
+
+Not part of the suite: `pytest -m packages`, with tests/packages/requirements.txt installed. A file
+there takes one class from one package; its first line is that of a corpus file, except that the
+areas are all that lose a case, and below it stands why.
+"""
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+import pytest
+from test_corpus import read_header
+
+from grader.grade import Request, grade
+from grader.intake import read_submission
+from grader.model import Outcome
+from grader.texts import load_texts
+
+FOLDER = Path(__file__).parent / "packages"
+FILES = sorted(FOLDER.glob("*.py"))
+PINS = dict(re.findall(r"^([\w-]+)==(\S+)", (FOLDER / "requirements.txt").read_text(), re.M))
+LOST = (Outcome.FAILED, Outcome.SKIPPED)
+
+
+def package_of(path):
+    """The pinned package whose name a file's name begins with."""
+    return next(name for name in PINS if path.stem.startswith(name.replace("-", "_")))
+
+
+def missing(package):
+    """Why a file cannot be graded here, if so."""
+    try:
+        installed = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return f"{package} is not installed: tests/packages/requirements.txt"
+    if installed != PINS[package]:
+        return f"{package} {installed} is installed, the verdict is on {PINS[package]}"
+    return None
+
+
+@pytest.mark.packages
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_package_gets_its_verdict(path, forge):
+    why = missing(package_of(path))
+    if why:
+        pytest.skip(why)
+    expected = read_header(path)
+    report = grade(read_submission(path), forge, Request(seed=7))
+    assert report.refusal is None, load_texts("en").say(report.refusal)
+    assert not report.has_errors
+    assert report.is_free
+    lost = {v.area: v.case for v in reversed(report.verdicts) if v.outcome in LOST}
+    assert set(lost) == set(expected.areas), f"the first case lost in each area: {lost}"
+    assert report.all_passed == expected.passed
+
+
+def test_every_file_has_a_verdict_and_a_pin():
+    assert len({package_of(path) for path in FILES}) >= 6
+    for path in FILES:
+        expected = read_header(path)
+        assert expected.exercise == "free"
+        assert expected.passed != bool(expected.areas)
