@@ -65,6 +65,9 @@ def main(
     new: Annotated[str | None, typer.Option(help="Write an exercise's stub here.")] = None,
     hints: Annotated[int, typer.Option(help="0 none, 1 nudge, 2 pointer, 3 fix.")] = 1,
     walk: Annotated[bool, typer.Option("--walk", help="Show the way of the shapes.")] = False,
+    check_bank: Annotated[
+        bool, typer.Option("--check-bank", help="Put every known mistake to the bank.")
+    ] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Dispatch to what was asked for; every failure becomes one sentence and an exit code."""
@@ -77,6 +80,9 @@ def main(
             _print(_list(texts))
         elif new is not None:
             _print(texts("new.written", path=_write_stub(new)) + "\n")
+        elif check_bank:
+            code = _check_bank(exercise, _check_seed(seed), output, texts)
+            _leave(code)
         elif file is None:
             raise UsageError("usage.no-file")
         else:
@@ -128,6 +134,24 @@ def exit_code(report: Report, min_score: float | None) -> int:
         return UNUSABLE
     passed = report.all_passed if min_score is None else report.score >= min_score
     return PASSED if passed else NOT_PASSED
+
+
+def _check_bank(exercise: str | None, seed: int, output: Path | None, texts: Texts) -> int:
+    """Every exercise, or the one named, put to the test; 0 when every claim holds."""
+    # Imported here: no other option needs it.
+    from grader.audit import audit_exercise, render_audits
+
+    def tell(message: Message) -> None:
+        print(texts.say(message), file=sys.stderr, flush=True)
+
+    exercises = [load_exercise(name) for name in ([exercise] if exercise else exercise_ids())]
+    forge = open_forge()
+    try:
+        audits = [audit_exercise(found, forge, seed, tell) for found in exercises]
+    finally:
+        forge.close()
+    _write(render_audits(audits, seed, texts), output, texts)
+    return NOT_PASSED if any([*audit.broken()] for audit in audits) else PASSED
 
 
 def _list(texts: Texts) -> str:

@@ -205,3 +205,12 @@ def test_wrong_usage_gets_one_sentence(arguments, sentence):
     assert done.returncode == 2
     assert sentence in " ".join((done.stdout + done.stderr).split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_bank_is_checked_with_progress_apart():
+    done = mha_grade("--check-bank", "--exercise", "cross-attention", "--seed", 3)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("cross-attention: ")
+    assert "All claims hold" in done.stdout
+    assert "cross-attention: 3 of 28: missing-scale\n" in done.stderr

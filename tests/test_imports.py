@@ -24,7 +24,7 @@ LAYERS = {
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
     "reports": ["model", "texts", "errors", "clean", "__version__"],
 }
-NOT_IN_BANK = ["cli", "reports", "grade"]
+NOT_IN_BANK = ["cli", "reports", "grade", "audit"]
 
 
 def sources(*folders):

@@ -1,0 +1,40 @@
+"""Specimens: a model answer with one known mistake made in it, as a file a candidate could send."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from grader.bank.schema import Reader, read_yaml
+from grader.files import PACKAGE, folder, stem_of
+from grader.intake import submit_text
+from grader.mistakes import CATALOGUE
+from grader.model import Exercise, Submission
+
+PATH = PACKAGE / "audit" / "specimens.yaml"
+
+
+@functools.cache
+def read_edits(path: Path = PATH) -> dict[str, dict[str, str]]:
+    """For each mistake: what stands in a model answer, and what it becomes."""
+    reader = Reader(path)
+    data = reader.mapping(read_yaml(path, path.read_bytes()), "file", CATALOGUE, CATALOGUE)
+    return {name: dict(reader.mapping(edits, name, edits)) for name, edits in data.items()}
+
+
+def load_file(kind: str, exercise: str) -> Submission:
+    """The exercise's file in the folder `reference` or `exercises`, as a submission."""
+    path = folder(kind) / f"{stem_of(exercise)}.py"
+    return submit_text(f"{kind}/{path.name}", path.read_text(encoding="utf-8"))
+
+
+def make_specimen(exercise: Exercise, mistake: str) -> Submission:
+    """The model answer with this mistake made; raises BankError where an edit finds no place."""
+    source = load_file("reference", exercise.id).source
+    mask = "visible" if exercise.contract.causal else "mask"
+    for old, new in read_edits()[mistake].items():
+        found = old.replace("{mask}", mask)
+        if found not in source:
+            Reader(PATH).refuse("bank.no-place", f"{mistake}, {exercise.id}", found)
+        source = source.replace(found, new.replace("{mask}", mask))
+    return submit_text(f"{mistake}.py", source)
