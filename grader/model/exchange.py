@@ -67,7 +67,10 @@ class Probe:
     `globals` are numbers of the file itself to set beforehand. `calls` holds the inputs of each
     call; `cotangent`, shaped like the output, asks for the gradients of sum(output * cotangent)
     with respect to parameters and, unless `plain_inputs`, float inputs; the output is item
-    `output` of what is returned. After the first call the module is cast to `recast`. `describe`
+    `output` of what is returned. With `directions`, one for each float input, the gradients are
+    those of the first gradients' sum along them. After the first call the module is cast to
+    `recast`, and what `between` names is done: "training" (to training mode, a call, and back),
+    or "deepcopy" or "state-dict", a copy that makes all further calls. `describe`
     asks for the parameters, `watch` for what the module uses and turns beyond its own. With
     `without_norms` its LayerNorms let everything through.
     """
@@ -84,12 +87,14 @@ class Probe:
     autocast: str | None = None
     train: bool = False
     cotangent: Array | None = None
+    directions: tuple[Array, ...] = ()
     device: str = "cpu"
     watch: bool = False
     return_inputs: bool = False
     plain_inputs: bool = False
     describe: bool = False
     recast: str | None = None
+    between: str | None = None
     seed: int = 0
 
 

@@ -82,12 +82,14 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "autocast": probe.autocast,
         "train": probe.train,
         "cotangent": None if probe.cotangent is None else add(probe.cotangent),
+        "directions": [add(direction) for direction in probe.directions],
         "device": probe.device,
         "watch": probe.watch,
         "return_inputs": probe.return_inputs,
         "plain_inputs": probe.plain_inputs,
         "describe": probe.describe,
         "recast": probe.recast,
+        "between": probe.between,
         "seed": probe.seed,
     }
     return header, blobs
