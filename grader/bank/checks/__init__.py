@@ -43,6 +43,7 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         symmetry.follows_permutations,
         symmetry.takes_empty_inputs,
         extremes.averages_large_values,
+        extremes.adds_up_small_shares,
         extremes.tells_faint_scores_apart,
         gradients.matches_gradients,
         further_gradients.matches_second_gradients,

@@ -25,7 +25,7 @@ def survives_deepcopy(bench: Bench, case: Case) -> Finding:
     found = trouble(seen) or compare(bench, case, problem, seen)
     if found.credit < 1.0:
         return found
-    copied = compare(bench, case, problem, seen, 1)
+    copied = compare(bench, case, problem, seen, 1, named=False)
     return copied if copied.credit == 1.0 else failed("state.copy-leans")
 
 
@@ -37,7 +37,7 @@ def loads_its_state_dict(bench: Bench, case: Case) -> Finding:
     found = trouble(seen) or compare(bench, case, problem, seen)
     if found.credit < 1.0:
         return found
-    loaded = compare(bench, case, problem, seen, 1)
+    loaded = compare(bench, case, problem, seen, 1, named=False)
     return loaded if loaded.credit == 1.0 else failed("state.not-loaded")
 
 

@@ -57,7 +57,7 @@ def takes_empty_inputs(bench: Bench, case: Case, axes: list[str]) -> Finding:
             continue
         judged += 1
         call = number if seen.status is Status.OK else 0
-        found = trouble(alone) or compare(bench, case, problem, alone, call)
+        found = trouble(alone) or compare(bench, case, problem, alone, call, named=False)
         if found.credit == 1.0:
             found = _shaped(bench, problem, alone, call) or found
         if found.credit < 1.0:
