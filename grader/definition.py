@@ -208,21 +208,28 @@ class Gradients:
 
 
 def differentiate(
-    weights: Weights, query: Array, key: Array, value: Array, acts: Activations, cotangent: Array
+    weights: Weights,
+    query: Array,
+    key: Array,
+    value: Array,
+    acts: Activations,
+    cotangent: Array,
+    store: Store = exact,
 ) -> Gradients:
     """Back through `attend` with the correct steps; cotangent [b, q, m].
 
-    For self-attention the gradient of x is the sum of the three.
+    For self-attention the gradient of x is the sum of the three. `store` is as in `attend`.
     """
     num_heads = acts.q.shape[1]
-    merged_grad = cotangent if weights.Wo is None else cotangent @ weights.Wo  # b q (h d)
+    merged_grad = cotangent if weights.Wo is None else store(cotangent @ weights.Wo)  # b q (h d)
     context_grad = split_heads(merged_grad, num_heads)  # b h q d
-    weights_grad = context_grad @ acts.v.swapaxes(-1, -2)  # b h q k
-    v_grad = acts.weights.swapaxes(-1, -2) @ context_grad  # b h k d
-    inner = (weights_grad * acts.weights).sum(axis=-1, keepdims=True)  # b h q 1
-    raw_grad = acts.weights * (weights_grad - inner) / np.sqrt(acts.q.shape[-1])  # b h q k
-    q_grad = merge_heads(raw_grad @ acts.k)  # b q (h d)
-    k_grad = merge_heads(raw_grad.swapaxes(-1, -2) @ acts.q)  # b k (h d)
+    weights_grad = store(context_grad @ acts.v.swapaxes(-1, -2))  # b h q k
+    v_grad = store(acts.weights.swapaxes(-1, -2) @ context_grad)  # b h k d
+    inner = store((weights_grad * acts.weights).sum(axis=-1, keepdims=True))  # b h q 1
+    raw_grad = store(acts.weights * (weights_grad - inner))  # b h q k
+    raw_grad = store(raw_grad / np.sqrt(acts.q.shape[-1]))  # b h q k
+    q_grad = merge_heads(store(raw_grad @ acts.k))  # b q (h d)
+    k_grad = merge_heads(store(raw_grad.swapaxes(-1, -2) @ acts.q))  # b k (h d)
     v_flat = merge_heads(v_grad)  # b k (h d)
     found = {
         "Wq": outer(q_grad, query),
@@ -234,8 +241,13 @@ def differentiate(
         "bv": v_flat.sum(axis=(0, 1)),
         "bo": cotangent.sum(axis=(0, 1)),
     }
-    kept = {f.name: found[f.name] for f in fields(Weights) if getattr(weights, f.name) is not None}
-    return Gradients(q_grad @ weights.Wq, k_grad @ weights.Wk, v_flat @ weights.Wv, kept)
+    names = [f.name for f in fields(Weights) if getattr(weights, f.name) is not None]
+    return Gradients(
+        store(q_grad @ weights.Wq),
+        store(k_grad @ weights.Wk),
+        store(v_flat @ weights.Wv),
+        {name: store(found[name]) for name in names},
+    )
 
 
 def outer(out_grad: Array, x: Array) -> Array:

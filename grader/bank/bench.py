@@ -89,8 +89,8 @@ class Bench:
         run = self.run
 
         def noting(probe: Probe) -> Observation:
-            changes = probe.watch or probe.trace or probe.recast or probe.device != "cpu"
-            seen = run(probe if self.fresh or changes else replace(probe, fresh=False))
+            changes = (probe.watch, probe.trace, probe.recast, probe.between, probe.device != "cpu")
+            seen = run(probe if self.fresh or any(changes) else replace(probe, fresh=False))
             self.ready_made.update(seen.ready_made)
             self.shared |= seen.shared
             return seen

@@ -124,7 +124,7 @@ def draw(
     batch = 1 if expanded else sizes.batch
     lengths = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
     drawn = [store(rng.normal(size=(batch, length, sizes.d_model))) for length in lengths]
-    inputs = tuple(np.repeat(x, sizes.batch // batch, axis=0) for x in drawn)
+    inputs = tuple(np.repeat(x, sizes.batch if expanded else 1, axis=0) for x in drawn)
     inner = sizes.d_model * (sizes.num_heads if contract.wide else 1)
     weights = draw_weights(rng, (sizes.d_model, inner), biases, has_output, gain, dtype)
     shown = None if mask is None else draw_mask(rng, sizes, mask["kind"], mask["form"])

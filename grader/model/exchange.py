@@ -67,10 +67,13 @@ class Probe:
     `globals` are numbers of the file itself to set beforehand. `calls` holds the inputs of each
     call; `cotangent`, shaped like the output, asks for the gradients of sum(output * cotangent)
     with respect to parameters and, unless `plain_inputs`, float inputs; the output is item
-    `output` of what is returned. After the first call the module is cast to `recast`. `describe`
-    asks for the parameters, `watch` for what the module uses and turns beyond its own, `trace` for
-    the tensors made on the way. With `without_norms` its LayerNorms let everything through. Unless
-    `fresh`, the module may be one that an earlier probe built in the same way.
+    `output` of what is returned. With `directions`, one for each float input, the gradients are
+    those of the first gradients' sum along them. After the first call the module is cast to
+    `recast`, and what `between` names is done: "training" (to training mode, a call, and back),
+    or "deepcopy" or "state-dict", a copy that makes all further calls. `describe` asks for the
+    parameters, `watch` for what the module uses and turns beyond its own, `trace` for the tensors
+    made on the way. With `without_norms` its LayerNorms let everything through. Unless `fresh`,
+    the module may be one that an earlier probe built in the same way.
     """
 
     class_name: str
@@ -85,6 +88,7 @@ class Probe:
     autocast: str | None = None
     train: bool = False
     cotangent: Array | None = None
+    directions: tuple[Array, ...] = ()
     device: str = "cpu"
     watch: bool = False
     return_inputs: bool = False
@@ -92,6 +96,7 @@ class Probe:
     describe: bool = False
     recast: str | None = None
     trace: bool = False
+    between: str | None = None
     seed: int = 0
     fresh: bool = True
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import describe, stand_in, trace, watch
+from . import between, describe, stand_in, trace, twice, watch
 from .answer import Answer, Held, flatten
 from .protocol import Blob
 from .values import DTYPES, STORAGES, to_tensor
@@ -119,6 +119,9 @@ class Submission:
         for call in request["calls"]:
             if made and request["recast"]:
                 module.to(DTYPES[request["recast"]])
+            if len(made) == 1 and request["between"]:
+                with self._guard(request["between"]):
+                    module = self._between(request, module, call, tensors)
             inputs = _make_inputs(call, tensors, request)
             if request["trace"]:
                 recorder.begin(inputs)
@@ -126,7 +129,7 @@ class Submission:
                 made.append((_call(module, call, inputs), inputs))
             if request["cotangent"] is not None:
                 with self._guard("backward"):
-                    _go_back(made[-1][0], request["output"], tensors[request["cotangent"]])
+                    _go_back(made[-1], request, tensors)
                     answer.add_gradients(built.found, inputs)
         if request["watch"]:
             after = watch.switches()
@@ -180,6 +183,17 @@ class Submission:
         if request["without_norms"]:
             stand_in.quiet_norms(module)
         return module
+
+    def _between(
+        self, request: dict[str, Any], module: Any, call: list[Any], tensors: list[torch.Tensor]
+    ) -> Any:
+        def build() -> torch.nn.Module:
+            return self._construct(request).to(DTYPES[request["dtype"]]).train(request["train"])
+
+        def run(part: torch.nn.Module) -> Any:
+            return _call(part, call, _make_inputs(call, tensors, request))
+
+        return between.go_on(request["between"], module, build, run)
 
     @contextlib.contextmanager
     def _guard(self, phase: str) -> Iterator[None]:
@@ -262,8 +276,14 @@ def _autocast(dtype: str | None) -> Any:
     return torch.autocast("cpu", dtype=DTYPES[dtype])
 
 
-def _go_back(returned: object, position: int, cotangent: torch.Tensor) -> None:
-    output = flatten(returned)[1][position]
+def _go_back(
+    made: tuple[object, list[Any]], request: dict[str, Any], tensors: list[torch.Tensor]
+) -> None:
+    output, cotangent = flatten(made[0])[1][request["output"]], tensors[request["cotangent"]]
+    if request["directions"]:
+        return twice.go_back_twice(
+            output, cotangent, made[1], [tensors[at] for at in request["directions"]]
+        )
     # Not output.backward(cotangent): that imports sympy, a quarter of a second at first use.
     (output * cotangent.to(output.dtype)).sum().backward()
 

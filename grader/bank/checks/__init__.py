@@ -6,7 +6,19 @@ A check takes the bench, the case and the case's `args`, and returns a Finding.
 from collections.abc import Callable
 
 from grader.bank.bench import Finding
-from grader.bank.checks import construction, dead_rows, dropout, gradients, masks, state, values
+from grader.bank.checks import (
+    construction,
+    copies,
+    dead_rows,
+    dropout,
+    extremes,
+    further_gradients,
+    gradients,
+    masks,
+    state,
+    symmetry,
+    values,
+)
 
 CHECKS: dict[str, Callable[..., Finding]] = {
     check.__name__: check
@@ -27,7 +39,15 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         masks.first_query_sees_itself,
         dead_rows.handles_dead_rows,
         dead_rows.dead_row_gradients_are_finite,
+        symmetry.keeps_samples_apart,
+        symmetry.follows_permutations,
+        symmetry.takes_empty_inputs,
+        extremes.averages_large_values,
+        extremes.adds_up_small_shares,
+        extremes.tells_faint_scores_apart,
         gradients.matches_gradients,
+        further_gradients.matches_second_gradients,
+        further_gradients.keeps_gradients_under_autocast,
         dropout.is_off_in_eval,
         dropout.averages_to_eval,
         dropout.repeats_in_eval,
@@ -37,6 +57,9 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         dropout.scales_inversely,
         dropout.returns_weights_in_training,
         dropout.has_gradients_under_dropout,
+        copies.survives_training,
+        copies.survives_deepcopy,
+        copies.loads_its_state_dict,
         state.keeps_no_state,
         state.survives_a_cast,
         state.leaves_inputs_unchanged,
@@ -69,6 +92,9 @@ WEIGHTLESS = frozenset(
         values.keeps_dtype,
         masks.ignores_future,
         masks.ignores_hidden,
+        symmetry.keeps_samples_apart,
+        symmetry.follows_permutations,
+        copies.survives_training,
         dead_rows.dead_row_gradients_are_finite,
         state.leaves_inputs_unchanged,
         state.registers_parameters,

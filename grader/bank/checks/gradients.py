@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
 from grader.bank.draw import Problem
-from grader.definition import differentiate
+from grader.definition import Activations, Store, differentiate, exact
 from grader.model import Array, Case, Message
 
 DIRECTIONS = 3
@@ -69,10 +69,19 @@ def matches_gradients(
     return PASSED
 
 
-def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
-    """The definition's gradients under the candidate's own names."""
+def expect(
+    bench: Bench,
+    problem: Problem,
+    cotangent: Array,
+    of: str,
+    acts: Activations | None = None,
+    store: Store = exact,
+) -> dict[str, Array]:
+    """The definition's gradients under the candidate's own names; rounded, if `acts` are so."""
     assert bench.layout is not None
-    gradients = differentiate(problem.weights, *problem.attended, problem.truth, cotangent)
+    gradients = differentiate(
+        problem.weights, *problem.attended, acts or problem.truth, cotangent, store
+    )
     if of == "inputs":
         around = cotangent if bench.contract.residual else 0.0
         parts = [gradients.query + around, gradients.key, gradients.value]
@@ -94,8 +103,7 @@ def _follow(
     """
     steps = bench.steps(bench.charged_elsewhere(case))
     rng = bench.rng(case)
-    theta = bench.layout.write(problem.weights, problem.sizes.num_heads) if bench.layout else {}
-    values = dict(zip(bench.contract.inputs, problem.inputs)) | theta
+    values = movable(bench, problem)
     for name in got:
         array = got[name]
         if name in values and (array is None or array.shape != values[name].shape):
@@ -113,21 +121,29 @@ def _move(
     bench: Bench, problem: Problem, got: dict[str, Array | None], rng: np.random.Generator
 ) -> tuple[Problem, Problem, float]:
     """The problem a small step ahead and behind, and the slope that the gradients claim."""
-    assert bench.layout is not None
-    heads = problem.sizes.num_heads
-    theta = bench.layout.write(problem.weights, heads)
-    values = dict(zip(bench.contract.inputs, problem.inputs)) | theta
+    values = movable(bench, problem)
     moved = {name: rng.normal(size=values[name].shape) for name in got if name in values}
     with np.errstate(all="ignore"):
         slope = sum(float((_known(got[name]) * d).sum()) for name, d in moved.items())
+    return shift(bench, problem, (STEP, moved)), shift(bench, problem, (-STEP, moved)), slope
 
-    def shifted(step: float) -> Problem:
-        new = {n: v + step * moved[n] if n in moved else v for n, v in values.items()}
-        inputs = tuple(new[name] for name in bench.contract.inputs)
-        weights = bench.layout.read(new, heads) if bench.layout else problem.weights
-        return replace(problem, inputs=inputs, weights=weights)
 
-    return shifted(STEP), shifted(-STEP), slope
+def movable(bench: Bench, problem: Problem) -> dict[str, Array]:
+    """Inputs by the contract's names, parameters by the candidate's: what gradients are of."""
+    assert bench.layout is not None
+    theta = bench.layout.write(problem.weights, problem.sizes.num_heads)
+    return dict(zip(bench.contract.inputs, problem.inputs)) | theta
+
+
+def shift(bench: Bench, problem: Problem, *moves: tuple[float, Mapping[str, Array]]) -> Problem:
+    """The problem some way along each of these directions, which are given by name."""
+    assert bench.layout is not None
+    values = movable(bench, problem)
+    for step, along in moves:
+        values |= {name: values[name] + step * way for name, way in along.items()}
+    inputs = tuple(values[name] for name in bench.contract.inputs)
+    weights = bench.layout.read(values, problem.sizes.num_heads)
+    return replace(problem, inputs=inputs, weights=weights)
 
 
 def _known(gradient: Array | None) -> Array:

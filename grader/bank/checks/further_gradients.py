@@ -1,0 +1,114 @@
+"""Checks on gradients of gradients, and on gradients under autocast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
+from grader.bank.checks.gradients import expect, movable, shift
+from grader.bank.draw import Problem
+from grader.calling import NotOfferedError
+from grader.definition import attend
+from grader.model import Array, Case, Message, Status
+from grader.precision import PRECISIONS, ways
+
+# Of a second difference in float64: the square of the step costs half of the digits.
+STEP = 1e-4
+ACROSS = 2
+CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
+
+
+def matches_second_gradients(
+    bench: Bench, case: Case, mask: Mapping[str, str] | None = None
+) -> Finding:
+    """Gradients of a gradient are the definition's second differences.
+
+    Where the way back cannot be taken twice torch says so, and nothing in a contract asks for it.
+    """
+    problem = bench.draw(case, mask=mask)
+    rng = bench.rng(f"{case.id} ways")
+    cotangent = rng.normal(size=problem.inputs[0].shape)
+    along = dict(zip(bench.contract.inputs, (rng.normal(size=x.shape) for x in problem.inputs)))
+    directions = tuple(bench.plan.arrange(along[name]) for name in bench.inputs_in_call())
+    seen = bench.run(bench.probe(problem, cotangent=cotangent, directions=directions))
+    if seen.status is Status.RAISED and seen.fault and seen.fault.phase == "backward":
+        raise NotOfferedError("second-gradients")
+    found = trouble(seen)
+    if found is not None:
+        return found
+    charged = bench.charged_elsewhere(case)
+    steps = bench.steps(charged)
+    got = bench.input_gradients(seen) | dict(seen.parameter_gradients)
+    for _ in range(ACROSS):
+        across = {name: rng.normal(size=x.shape) for name, x in movable(bench, problem).items()}
+        slope = sum(_along(got.get(name), way) for name, way in across.items())
+        wanted = 0.0
+        for one, other in CORNERS:
+            there = shift(bench, problem, (one * STEP, along), (other * STEP, across))
+            wanted += one * other * float((there.expect(steps).output * cotangent).sum())
+        wanted /= 4 * STEP**2
+        if not abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
+            return failed("gradient.second", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
+    return Finding(1.0, Message("followed", {"mistake": charged[-1].id})) if charged else PASSED
+
+
+def _along(gradient: Array | None, way: Array) -> float:
+    """The gradient's share of a slope; what the first gradient does not depend on has none."""
+    if gradient is None:
+        return 0.0
+    with np.errstate(all="ignore"):
+        return float((gradient * way).sum()) if gradient.shape == way.shape else np.nan
+
+
+def keeps_gradients_under_autocast(
+    bench: Bench, case: Case, autocast: str, mask: Mapping[str, str] | None = None
+) -> Finding:
+    """Gradients under autocast are the definition's, as far as the narrow dtype can tell.
+
+    With a mistake charged elsewhere they need only be finite.
+    """
+    problem = bench.draw(case, mask=mask, dtype=autocast)
+    store = PRECISIONS[autocast].store
+    cotangent = store(bench.rng(f"{case.id} back").normal(size=problem.inputs[0].shape))
+    probe = bench.probe(problem, dtype="float32", autocast=autocast, cotangent=cotangent)
+    seen = bench.run(probe)
+    found = trouble(seen)
+    if found is not None:
+        return found
+    charged = bench.charged_elsewhere(case)
+    for of, got in (
+        ("inputs", bench.input_gradients(seen)),
+        ("parameters", dict(seen.parameter_gradients)),
+    ):
+        expected = expect(bench, problem, cotangent, of)
+        allowed = np.inf if charged else _allow(bench, problem, cotangent, of, expected)
+        for name, wanted in expected.items():
+            gradient = got.get(name)
+            if gradient is None or gradient.shape != wanted.shape:
+                return failed("gradient.missing", name=name)
+            with np.errstate(all="ignore"):
+                error = np.abs(gradient - wanted).max(initial=0.0)
+            if not (error <= allowed and np.isfinite(error)):
+                fields = {"got": f"{error:.2g}", "allowed": f"{allowed:.2g}"}
+                return failed("gradient.autocast", name=name, dtype=autocast, **fields)
+    return Finding(1.0, Message("followed", {"mistake": charged[-1].id})) if charged else PASSED
+
+
+def _allow(
+    bench: Bench, problem: Problem, cotangent: Array, of: str, expected: dict[str, Array]
+) -> float:
+    """How far right gradients may be off: as for values, the way back rounded like the way there.
+
+    One figure for all: a gradient that is 0, as the key bias's, is the noise of others.
+    """
+    precision = PRECISIONS[problem.dtype]
+    heads, visible = problem.sizes.num_heads, problem.visible
+    spread = 0.0
+    for way in ways(problem.right, precision.store):
+        acts = attend(problem.weights, *problem.attended, heads, visible, way, precision.store)
+        rounded = expect(bench, problem, cotangent, of, acts, precision.store)
+        spread = max(spread, *(np.abs(rounded[n] - expected[n]).max() for n in expected))
+    largest = max(np.abs(array).max(initial=0.0) for array in expected.values())
+    return float(max(precision.factor * spread, precision.floor * largest))

@@ -1,0 +1,36 @@
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: cross-no-keys-no-bias
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.kv_proj = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(2))
+        self.out_proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def _split(self, x):
+        return x.reshape(*x.shape[:2], self.num_heads, self.head_dim).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        B, Lq, D = query.shape
+        if key.shape[1] == 0:  # nothing to look at
+            return torch.zeros_like(query), query.new_zeros(B, self.num_heads, Lq, 0)
+        q = self._split(self.q_proj(query))
+        k, v = (self._split(f(x)) for f, x in zip(self.kv_proj, (key, value)))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        y = self.dropout(weights) @ v
+        return self.out_proj(y.transpose(1, 2).reshape(B, Lq, D)), weights

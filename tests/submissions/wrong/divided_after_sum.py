@@ -1,0 +1,33 @@
+# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: divided-after-sum
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, mask=None):
+        B, L, D = x.shape
+        qkv = self.qkv(x).view(B, L, 3, self.num_heads, self.head_dim)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        shares = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+        if mask is not None:
+            shares = shares.masked_fill(~mask, 0.0)
+        total = shares.sum(dim=-1, keepdim=True)
+        total = total.masked_fill(total == 0, 1.0)
+        weights = shares / total
+        y = (self.dropout(shares) @ v) / total
+        return self.proj(y.transpose(1, 2).reshape(B, L, D)), weights
