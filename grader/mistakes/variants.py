@@ -52,12 +52,17 @@ def mix_then_scale(weights: Array, v: Array) -> Array:
 
 
 def softmax_over(axis: int) -> Callable[[Array], Array]:
-    """Softmax over another axis than the keys."""
+    """Softmax over another axis than the keys.
+
+    Where all is hidden along it the weights are equal, as after a fill that is not infinite; with
+    an infinite one the output is NaN, and nothing can be compared.
+    """
 
     def softmax(scores: Array) -> Array:
-        with np.errstate(invalid="ignore"):
-            exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
-            return exps / exps.sum(axis=axis, keepdims=True)
+        top = scores.max(axis=axis, keepdims=True)
+        dead = np.isneginf(top)
+        exps = np.exp(np.where(dead, 0.0, scores) - np.where(dead, 0.0, top))
+        return exps / exps.sum(axis=axis, keepdims=True)
 
     return softmax
 
