@@ -69,11 +69,6 @@ def test_every_named_thing_has_its_name(language):
     assert [key for key in wanted if key not in found] == []
 
 
-def test_no_mistake_is_left_over():
-    named = {key.removeprefix("mistake.") for key in sentences() if key.startswith("mistake.")}
-    assert named == set(CATALOGUE)
-
-
 def test_line_is_named_where_known():
     fields = {"phase": "forward", "type": "RuntimeError", "text": "boom", "line": 12}
     assert load_texts("en").say(Message("trouble.raised", fields)) == (
