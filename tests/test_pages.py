@@ -76,6 +76,15 @@ def test_text_ends_with_a_full_stop(language, text):
 
 
 @pytest.mark.parametrize(("language", "mistake"), HINTS)
+def test_texts_are_short(language, mistake):
+    """Three sentences at most, two before the mistake is named."""
+    end = r"[.?!](?=\s|$)" if language == "en" else "[。？！]"
+    counts = {key: len(re.findall(end, PAGES[language][mistake][key])) for key in SENTENCES}
+    assert max(counts.values()) <= 3
+    assert max(counts["hint"], counts["pointer"]) <= 2
+
+
+@pytest.mark.parametrize(("language", "mistake"), HINTS)
 def test_hint_has_no_word_of_the_id(language, mistake):
     hint = PAGES[language][mistake]["hint"].lower()
     words = re.findall("[a-z0-9]+", hint)

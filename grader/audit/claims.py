@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.audit.specimens import load_file, make_specimen
 from grader.grade import Request, grade
-from grader.mistakes import known_for
+from grader.mistakes import CATALOGUE, known_for
 from grader.model import Case, Exercise, Message, Outcome, Report, Submission
 from grader.sandbox.forge import Forge
 
@@ -39,7 +39,8 @@ class Audit:
 
     def names(self, mistake: str) -> list[str]:
         """What the grader called this mistake: its own id, and nothing else, where all is well."""
-        return sorted({v.mistake for v in self.trials[mistake].verdicts if v.mistake})
+        named = {v.mistake for v in self.trials[mistake].verdicts if v.mistake}
+        return sorted(named & set(CATALOGUE))
 
     def idle(self) -> list[Case]:
         """Cases that no mistake fails: there for faults that the catalogue does not have."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.model import Outcome, Verdict
+from grader.model import Message, Outcome, Verdict
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,12 @@ class Rule:
     def fits(self, verdict: Verdict) -> bool:
         """True where the verdict is a sign of the mistake."""
         message = verdict.message
-        if message is None or not re.fullmatch(self.key, message.key):
+        if message is None:
+            return False
+        # Of a mask of some form, what came of it says more.
+        inner = message.fields.get("inner")
+        keys = [message.key] + ([inner.key] if isinstance(inner, Message) else [])
+        if not any(re.fullmatch(self.key, key) for key in keys):
             return False
         said = str(message.fields.get("text", ""))
         return bool(re.search(self.text, said) and re.search(self.case, verdict.case))
