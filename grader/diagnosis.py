@@ -28,7 +28,10 @@ from grader.trace import find_departure, find_not_finite, walk
 # Checks that compare the values of one problem, which can be traced as it stands.
 TRACED = ("matches_reference", "handles_dead_rows", "accepts_none_mask", "ignores_hidden")
 MAX_TRACES = 6
-BY_VALUES = r"mask\.(?!form).*|dead\.(output|not-zero)|dropout\.(elsewhere|no-output|slope|scale|mean|returned)"
+BY_VALUES = (
+    r"mask\.(?!form).*|dead\.(output|not-zero)"
+    r"|dropout\.(elsewhere|no-output|slope|scale|mean|returned)"
+)
 LARGEST = 4000
 
 
