@@ -13,9 +13,11 @@ from grader.mistakes import CATALOGUE, Mistake
 from grader.mistakes.seen import CONSEQUENCES, name_seen
 from grader.model import (
     Case,
+    Contract,
     Departure,
     Diagnosis,
     Exercise,
+    Message,
     NamedMistake,
     Observation,
     Outcome,
@@ -28,36 +30,47 @@ from grader.trace import find_departure, find_not_finite, walk
 # Checks that compare the values of one problem, which can be traced as it stands.
 TRACED = ("matches_reference", "handles_dead_rows", "accepts_none_mask", "ignores_hidden")
 MAX_TRACES = 6
+# What is read off values that are wrong already says nothing of its own.
 BY_VALUES = (
-    r"mask\.(?!form).*|dead\.(output|not-zero)"
-    r"|dropout\.(elsewhere|no-output|slope|scale|mean|returned)"
+    r"mask\..*|dead\.(output|not-zero)"
+    r"|dropout\.(?!no-argument|on-in-eval|differs-in-eval|never-on|repeats).*"
 )
 LARGEST = 4000
 
 
-def name_mistakes(exercise: Exercise, judged: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def name_mistakes(
+    exercise: Exercise, contract: Contract, judged: Iterable[Verdict]
+) -> tuple[Verdict, ...]:
     """The verdicts with a mistake named wherever what was seen names one.
 
     What a known mistake is charged with stands under it, whatever else it looks like; so does
     what goes wrong under a mask, where the mistake is one of masks.
     """
     verdicts = list(judged)
-    roots = list(dict.fromkeys(v.mistake for v in verdicts if v.mistake in CATALOGUE))
-    masked = {case.id for case in exercise.cases if {"mask", "masks", "forms"} & set(case.args)}
+    roots = [CATALOGUE[v.mistake] for v in verdicts if v.mistake in CATALOGUE]
+    masked = {
+        case.id
+        for case in exercise.cases
+        if contract.causal or {"mask", "masks", "forms"} & set(case.args)
+    }
     for at, verdict in enumerate(verdicts):
-        failed = verdict.outcome is Outcome.FAILED and not verdict.mistake and verdict.message
-        if failed and re.fullmatch(CONSEQUENCES, failed.key):
-            root = next((r for r in roots if r and _follows(verdict, CATALOGUE[r], masked)), None)
+        if verdict.outcome is Outcome.FAILED and not verdict.mistake:
+            root = next((r.id for r in roots if _follows(verdict, r, masked)), None)
             verdicts[at] = replace(verdict, mistake=root)
     return tuple(replace(v, mistake=name_seen(v, verdicts)) for v in verdicts)
 
 
 def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
+    message = verdict.message
+    if message is None or not re.fullmatch(CONSEQUENCES, message.key):
+        return False
+    inner = message.fields.get("inner")
+    if isinstance(inner, Message) and inner.key == "values.not-finite-dead":
+        return False
     if verdict.area in root.areas:
         return True
     if root.is_structural:
-        # What depends on values that are wrong already says nothing of its own.
-        return bool(verdict.message and re.fullmatch(BY_VALUES, verdict.message.key))
+        return bool(re.fullmatch(BY_VALUES, message.key))
     return verdict.case in masked
 
 

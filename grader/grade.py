@@ -89,7 +89,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         request.seed,
         carried=list(convention.carried),
     )
-    verdicts = name_mistakes(exercise, judge_all(exercise, bench))
+    verdicts = name_mistakes(exercise, bench.contract, judge_all(exercise, bench))
     return replace(
         blank,
         bank=exercise.version,

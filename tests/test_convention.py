@@ -21,7 +21,13 @@ CROSSED = [
     "padding-over-two-lengths",
     "one-tensor-for-all",
 ]
-DROPOUT = ["gradients-in-training", "dropout-in-eval", "dropout-in-training", "dropout-of-zero"]
+DROPOUT = [
+    "gradients-in-training",
+    "dropout-in-eval",
+    "dropout-in-training",
+    "dropout-of-zero",
+    "dropout-after-training",
+]
 DATACLASS = """
 from dataclasses import dataclass
 
@@ -146,7 +152,9 @@ def test_dropout_of_a_settings_object_is_judged(grade_source):
 def test_dropout_that_is_never_applied_fails(grade_source):
     report = grade_source(attention(init="h, d, dropout=0.1"))
     assert said(report)[0][1] == {"arguments": "h = num_heads, d = d_model, dropout"}
-    assert lost(report) == {"dropout-in-training": (0.0, "dropout.never-on", None)}
+    assert lost(report) == {
+        "dropout-in-training": (0.0, "dropout.never-on", "dropout-never-applied")
+    }
 
 
 @pytest.mark.parametrize(

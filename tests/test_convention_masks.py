@@ -16,8 +16,8 @@ if valid_lens is not None:
 """
 # Minus infinity that is added leaves NaN in the gradients of rows that see nothing.
 ADDED_ROWS = {
-    "dead-rows-gradients": (0.0, "dead.gradient-not-finite", None),
-    "dead-rows-gradients-float16": (0.0, "dead.gradient-not-finite", None),
+    "dead-rows-gradients": (0.0, "dead.gradient-not-finite", "nan-dead-gradients"),
+    "dead-rows-gradients-float16": (0.0, "dead.gradient-not-finite", "nan-dead-gradients"),
 }
 
 
@@ -126,6 +126,7 @@ def test_two_masks_of_which_each_says_a_part(grade_source):
 
 
 ALWAYS = [
+    "tokens-exchanged",
     "causal-values",
     "causal-future",
     "mask-per-sample",
@@ -214,7 +215,7 @@ def test_dead_rows_that_are_not_numbers_earn_nothing(grade_source):
         attention(forward="x, mask=None", mask=masked("~mask"), softmax="scores.softmax(-1)")
     )
     assert UNIFORM not in said(report)
-    assert lost(report)["dead-rows-float64"] == (0.0, "dead.not-finite", None)
+    assert lost(report)["dead-rows-float64"] == (0.0, "dead.not-finite", "nan-dead-rows")
     assert lost(report)["dead-rows-gradients"] == (0.0, "skipped.after", None)
 
 

@@ -9,11 +9,15 @@ import pytest
 
 from grader.model import (
     FREE,
+    Departure,
+    Diagnosis,
     Isolation,
     Message,
+    NamedMistake,
     Outcome,
     Printed,
     Report,
+    Stride,
     Submission,
     Verdict,
 )
@@ -84,6 +88,13 @@ SAMPLE = Report(
     printed=Printed("hello\n\\x1b[31mred", 14),
     seconds=1.25,
     bank="abcdef012345",
+    diagnosis=Diagnosis(
+        mistakes=(NamedMistake("missing-scale", 31, ("values", "values-wide-heads")),),
+        departures=(
+            Departure(31, Message("departure.unscaled", {"line": 31, "scores": 28}), "values"),
+        ),
+        walk=(Stride(28, "scores", "matmul", "[B, H, L, S]", "scores"),),
+    ),
 )
 
 
@@ -97,6 +108,7 @@ MASK = {"name": "mask", "dtype": "bool", "forms": "[B, kv_len]"}
 FREE_SAMPLE = replace(
     SAMPLE,
     exercise=FREE,
+    diagnosis=Diagnosis(),
     verdicts=(
         SAMPLE.verdicts[0],
         Verdict(

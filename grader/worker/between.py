@@ -34,14 +34,12 @@ def _deepcopy(module: nn.Module, build: Make, call: Run) -> nn.Module:
 
 
 def _state_dict(module: nn.Module, build: Make, call: Run) -> nn.Module:
-    # A second module that has been in use: what it keeps of its old weights must give way.
-    state = {name: value.clone() for name, value in module.state_dict().items()}
+    # A second module that has been in use like the first: buffers that grow have grown alike, and
+    # what it keeps of its old weights must give way.
     twin = build()
-    twin.load_state_dict(state)
-    _spoil(twin)
     with torch.no_grad():
         call(twin)
-    twin.load_state_dict(state)
+    twin.load_state_dict(module.state_dict())
     _spoil(module)
     return twin
 

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
-from grader.bank.checks.gradients import expect, movable, shift
+from grader.bank.checks.gradients import movable, name_gradients, shift
 from grader.bank.draw import Problem
 from grader.calling import NotOfferedError
-from grader.definition import attend
+from grader.definition import Activations, Store, attend, differentiate, exact
 from grader.model import Array, Case, Message, Status
-from grader.precision import PRECISIONS, ways
+from grader.precision import PRECISIONS, distance, size, ways
 
 # Of a second difference in float64: the square of the step costs half of the digits.
 STEP = 1e-4
-ACROSS = 2
 CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
 
 
@@ -41,16 +40,15 @@ def matches_second_gradients(
     charged = bench.charged_elsewhere(case)
     steps = bench.steps(charged)
     got = bench.input_gradients(seen) | dict(seen.parameter_gradients)
-    for _ in range(ACROSS):
-        across = {name: rng.normal(size=x.shape) for name, x in movable(bench, problem).items()}
-        slope = sum(_along(got.get(name), way) for name, way in across.items())
-        wanted = 0.0
-        for one, other in CORNERS:
-            there = shift(bench, problem, (one * STEP, along), (other * STEP, across))
-            wanted += one * other * float((there.expect(steps).output * cotangent).sum())
-        wanted /= 4 * STEP**2
-        if not abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
-            return failed("gradient.second", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
+    across = {name: rng.normal(size=x.shape) for name, x in movable(bench, problem).items()}
+    slope = sum(_along(got.get(name), way) for name, way in across.items())
+    wanted = 0.0
+    for one, other in CORNERS:
+        there = shift(bench, problem, (one * STEP, along), (other * STEP, across))
+        wanted += one * other * float((there.expect(steps).output * cotangent).sum())
+    wanted /= 4 * STEP**2
+    if not abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
+        return failed("gradient.second", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
     return Finding(1.0, Message("followed", {"mistake": charged[-1].id})) if charged else PASSED
 
 
@@ -78,37 +76,47 @@ def keeps_gradients_under_autocast(
     if found is not None:
         return found
     charged = bench.charged_elsewhere(case)
-    for of, got in (
-        ("inputs", bench.input_gradients(seen)),
-        ("parameters", dict(seen.parameter_gradients)),
-    ):
-        expected = expect(bench, problem, cotangent, of)
-        allowed = np.inf if charged else _allow(bench, problem, cotangent, of, expected)
+    got = bench.input_gradients(seen) | dict(seen.parameter_gradients)
+    for expected, allowed in _allow(bench, problem, cotangent):
         for name, wanted in expected.items():
             gradient = got.get(name)
             if gradient is None or gradient.shape != wanted.shape:
                 return failed("gradient.missing", name=name)
             with np.errstate(all="ignore"):
-                error = np.abs(gradient - wanted).max(initial=0.0)
-            if not (error <= allowed and np.isfinite(error)):
+                error = float(np.abs(gradient - wanted).max(initial=0.0))
+            if not (np.isfinite(error) and (charged or error <= allowed)):
                 fields = {"got": f"{error:.2g}", "allowed": f"{allowed:.2g}"}
                 return failed("gradient.autocast", name=name, dtype=autocast, **fields)
     return Finding(1.0, Message("followed", {"mistake": charged[-1].id})) if charged else PASSED
 
 
 def _allow(
-    bench: Bench, problem: Problem, cotangent: Array, of: str, expected: dict[str, Array]
-) -> float:
-    """How far right gradients may be off: as for values, the way back rounded like the way there.
+    bench: Bench, problem: Problem, cotangent: Array
+) -> list[tuple[dict[str, Array], float]]:
+    """Gradients of inputs and of parameters, and how far right ones may be off.
 
-    One figure for all: a gradient that is 0, as the key bias's, is the noise of others.
+    As for values: the way back is rounded like the way there. There is one figure for all inputs
+    and one for all parameters: where a gradient is 0, as the key bias's, it is the noise of others.
+    Every second of the ways will do, since the way back rounds much more than the way there.
     """
+    weights, heads, visible = problem.weights, problem.sizes.num_heads, problem.visible
     precision = PRECISIONS[problem.dtype]
-    heads, visible = problem.sizes.num_heads, problem.visible
-    spread = 0.0
-    for way in ways(problem.right, precision.store):
-        acts = attend(problem.weights, *problem.attended, heads, visible, way, precision.store)
-        rounded = expect(bench, problem, cotangent, of, acts, precision.store)
-        spread = max(spread, *(np.abs(rounded[n] - expected[n]).max() for n in expected))
-    largest = max(np.abs(array).max(initial=0.0) for array in expected.values())
-    return float(max(precision.factor * spread, precision.floor * largest))
+
+    def back(acts: Activations, store: Store) -> dict[str, dict[str, Array]]:
+        gradients = differentiate(weights, *problem.attended, acts, cotangent, store)
+        return name_gradients(bench, problem, cotangent, gradients)
+
+    exactly = back(problem.truth, exact)
+    rounded = [
+        back(
+            attend(weights, *problem.attended, heads, visible, way, precision.store),
+            precision.store,
+        )
+        for way in ways(problem.right, precision.store)[::2]
+    ]
+    found = []
+    for of, expected in exactly.items():
+        off = (distance(run[of][name], expected[name]) for run in rounded for name in expected)
+        largest = max(size(array) for array in expected.values())
+        found.append((expected, max(precision.factor * max(off), precision.floor * largest)))
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
 from grader.bank.draw import Problem
-from grader.definition import Activations, Store, differentiate, exact
+from grader.definition import Gradients, differentiate
 from grader.model import Array, Case, Message
 
 DIRECTIONS = 3
@@ -69,28 +69,27 @@ def matches_gradients(
     return PASSED
 
 
-def expect(
-    bench: Bench,
-    problem: Problem,
-    cotangent: Array,
-    of: str,
-    acts: Activations | None = None,
-    store: Store = exact,
-) -> dict[str, Array]:
-    """The definition's gradients under the candidate's own names; rounded, if `acts` are so."""
+def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
+    """The definition's gradients under the candidate's own names."""
+    gradients = differentiate(problem.weights, *problem.attended, problem.truth, cotangent)
+    return name_gradients(bench, problem, cotangent, gradients)[of]
+
+
+def name_gradients(
+    bench: Bench, problem: Problem, cotangent: Array, gradients: Gradients
+) -> dict[str, dict[str, Array]]:
+    """Gradients of inputs by the contract's names, of parameters by the candidate's."""
     assert bench.layout is not None
-    gradients = differentiate(
-        problem.weights, *problem.attended, acts or problem.truth, cotangent, store
-    )
-    if of == "inputs":
-        around = cotangent if bench.contract.residual else 0.0
-        parts = [gradients.query + around, gradients.key, gradients.value]
-        while len(parts) > len(problem.inputs):
-            # The last input was used more than once.
-            parts[-2:] = [parts[-2] + parts[-1]]
-        return dict(zip(bench.contract.inputs, parts))
+    around = cotangent if bench.contract.residual else 0.0
+    parts = [gradients.query + around, gradients.key, gradients.value]
+    while len(parts) > len(problem.inputs):
+        # The last input was used more than once.
+        parts[-2:] = [parts[-2] + parts[-1]]
     canonical = replace(problem.weights, **gradients.weights)
-    return bench.layout.write(canonical, problem.sizes.num_heads)
+    return {
+        "inputs": dict(zip(bench.contract.inputs, parts)),
+        "parameters": bench.layout.write(canonical, problem.sizes.num_heads),
+    }
 
 
 def _follow(
