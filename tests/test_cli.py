@@ -35,7 +35,7 @@ def test_wrong_file_exits_with_one_and_names_the_mistake():
     done = mha_grade(WRONG)
     assert done.returncode == 1, done.stderr
     assert (
-        "missing-scale: the scores are not divided by the square root of the head size"
+        "missing-scale (line 28): the scores are not divided by the square root of the head size"
         in done.stdout
     )
 
