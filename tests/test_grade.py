@@ -194,3 +194,17 @@ def test_mask_that_nothing_explains_is_given_as_it_is_taken(grade_source):
     messages = {v.case: v.message for v in report.verdicts}
     assert messages["values"] is None
     assert messages["padding-values"].key == "values.differ"
+
+
+def test_mask_is_not_judged_where_no_layout_is_known(grade_source):
+    first = "scale = self.temperature.exp()"
+    masked = "scores = scores.masked_fill(mask[:, None, None] == 0, -torch.inf)"
+    source = FREE.format(first=first, masked=masked).replace("scores = q @", "scores = scale * q @")
+    added = "super().__init__(); self.temperature = nn.Parameter(torch.zeros(3))"
+    report = grade_source(
+        source.replace("super().__init__()", added).replace("exp()", "exp().sum()")
+    )
+    assert not report.all_passed
+    assert [v.case for v in report.verdicts if v.outcome is Outcome.FAILED] == [
+        v.case for v in report.verdicts if v.area == "divisibility"
+    ]

@@ -42,7 +42,7 @@ def find_masks(convention: Convention, run: Run, seed: int, promised: bool = Fal
     `promised` says that by its name the class is causal.
     """
     if convention.match.layout is None:
-        return convention
+        return _unmasked(convention)
     finder = Finder(convention, run, seed)
     for slot in convention.plan.forward:
         if slot.role in FORMS:
@@ -219,6 +219,16 @@ class Finder:
     def _set(self, slot: Slot, style: MaskStyle) -> None:
         settled = replace(slot, style=style)
         self.plan = replace(self.plan, forward=_put(self.plan.forward, slot, settled))
+
+
+def _unmasked(convention: Convention) -> Convention:
+    """With masks left out where they may be: what they mean cannot be found without a layout."""
+    plan = convention.plan
+    forward = tuple(
+        replace(slot, role="flag") if slot.role in FORMS and not slot.required else slot
+        for slot in plan.forward
+    )
+    return replace(convention, plan=replace(plan, forward=forward))
 
 
 def _readings(slot: Slot) -> Sequence[MaskStyle]:
