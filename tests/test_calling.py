@@ -387,6 +387,13 @@ def test_mask_is_cut_only_along_axes_that_make_no_difference():
     assert cut_to(full, "b k") is None
 
 
+def test_mask_is_cut_to_axes_in_their_order():
+    full = np.random.default_rng(1).random((2, 1, 4, 5)) < 0.5
+    assert np.array_equal(cut_to(full, "q k b"), full[:, 0].transpose(1, 2, 0))
+    assert np.array_equal(cut_to(full[:, :, :1], "1 k b"), full[:, 0, :1].transpose(1, 2, 0))
+    assert np.array_equal(cut_to(full[:1], "q k 1"), full[:1, 0].transpose(1, 2, 0))
+
+
 def test_mask_of_no_two_parts_is_not_split():
     mask = np.zeros(SIZES, dtype=bool)
     mask[0, :, 1, 1] = mask[0, :, 2, 2] = mask[1, :, 1, 2] = True

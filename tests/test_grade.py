@@ -154,3 +154,57 @@ def test_error_of_ours_spreads_without_cost(grade_source, monkeypatch):
     assert report.score == 100.0
     assert report.has_errors
     assert not report.all_passed
+
+
+FREE = """
+import torch
+from torch import nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        {first}
+        q, k, v = (self.split(f(x)) for f, x in ((self.q, query), (self.k, key), (self.v, value)))
+        scores = q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5
+        if mask is not None:
+            {masked}
+        x = scores.softmax(dim=-1) @ v
+        return self.o(x.transpose(1, 2).flatten(2))
+
+    def split(self, x):
+        return x.reshape(x.shape[0], x.shape[1], self.num_heads, -1).transpose(1, 2)
+"""
+
+
+def test_refusal_says_what_most_ways_of_calling_ran_into(grade_source):
+    first = 'torch.einsum("lbd,sbd->lsb", query, key); self.tracker'
+    report = grade_source(FREE.format(first=first, masked="pass"))
+    assert report.refusal is not None
+    assert report.refusal.key == "call.none"
+    assert "tracker" in report.refusal.fields["inner"].fields["text"]
+
+
+def test_mask_that_nothing_explains_is_given_as_it_is_taken(grade_source):
+    masked = "assert mask.dim() == 3; scores = scores + 0.37 * (mask[:, None] != 0)"
+    report = grade_source(FREE.format(first="pass", masked=masked))
+    messages = {v.case: v.message for v in report.verdicts}
+    assert messages["values"] is None
+    assert messages["padding-values"].key == "values.differ"
+
+
+def test_mask_is_not_judged_where_no_layout_is_known(grade_source):
+    first = "scale = self.temperature.exp()"
+    masked = "scores = scores.masked_fill(mask[:, None, None] == 0, -torch.inf)"
+    source = FREE.format(first=first, masked=masked).replace("scores = q @", "scores = scale * q @")
+    added = "super().__init__(); self.temperature = nn.Parameter(torch.zeros(3))"
+    report = grade_source(
+        source.replace("super().__init__()", added).replace("exp()", "exp().sum()")
+    )
+    assert not report.all_passed
+    assert [v.case for v in report.verdicts if v.outcome is Outcome.FAILED] == [
+        v.case for v in report.verdicts if v.area == "divisibility"
+    ]

@@ -185,6 +185,7 @@ FAMILIES = {
     "fused-heads-first": fused("(h f d) m", 1, 0, 2, 3),
     "fused-three-last": fused("(h d f) m", 1, 2, 0, 3),
     "fused-three-first-heads-fastest": fused("(f d h) m", 0, 2, 1, 3),
+    "fused-three-between-heads-fastest": fused("(d f h) m", 2, 0, 1, 3),
     "key-value-two-first": key_value("(f h d) m", 0, 1, 2, 3),
     "key-value-heads-first": key_value("(h f d) m", 1, 0, 2, 3),
     "key-value-two-last": key_value("(h d f) m", 1, 2, 0, 3),

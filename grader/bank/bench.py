@@ -17,6 +17,7 @@ from grader.bank.masks import Sizes, draw_mask
 from grader.calling import BATCH_FIRST, CallPlan
 from grader.definition import Activations, Steps
 from grader.layout import Layout
+from grader.layout.places import EACH_HEAD
 from grader.mistakes import Mistake, are_compatible, combine, known_for
 from grader.model import (
     Array,
@@ -142,6 +143,8 @@ class Bench:
             )
         biases = frozenset(("bo",)) if self.layout is None else self.layout.biases()
         has_output = self.layout is None or "Wo" in self.layout.places
+        if wanted.num_heads == 1 and has_output and not self._projects(wanted):
+            has_output, biases = False, biases - {"bo"}
         if options.get("mask") is None:
             options.pop("mask", None)
         else:
@@ -149,6 +152,18 @@ class Bench:
         name = case if isinstance(case, str) else case.id
         chosen = tuple(options.items())
         return pose(self.seed, name, self.contract, wanted, biases, has_output, chosen)
+
+    def _projects(self, sizes: Sizes) -> bool:
+        """False where one head as wide as the model goes without the output projection.
+
+        A custom of files whose head size is an argument of its own; asked of the module itself.
+        """
+        if self.layout is None or not self.plan.fixes_head_dim:
+            return True
+        probe = replace(self.build(sizes.d_model, sizes.num_heads), describe=True)
+        key = ("parameters", sizes.d_model, sizes.num_heads)
+        names = {p.name for p in self.remember(key, lambda: self.run(probe)).parameters}
+        return not names or self.layout.places["Wo"].weight.replace(EACH_HEAD, "0") in names
 
     def _fit(self, mask: Mapping[str, str]) -> Mapping[str, str]:
         """The mask in the nearest form that the file takes, where its kind has a meaning there."""

@@ -50,7 +50,10 @@ class MaskStyle:
 
 
 def cut_to(full: Array, form: str) -> Array | None:
-    """[b, h, q, k] cut to the axes of `form`; None where an axis left out makes a difference."""
+    """[b, h, q, k] cut to the axes of `form`, in its order.
+
+    None where an axis left out makes a difference.
+    """
     wanted = form.split()
     for at, axis in enumerate(AXES):
         first = full.take([0], axis=at)
@@ -59,7 +62,9 @@ def cut_to(full: Array, form: str) -> Array | None:
                 return None
             full = first
     sizes = dict(zip(AXES, full.shape))
-    return np.ascontiguousarray(full).reshape([sizes.get(axis, 1) for axis in wanted])
+    order = sorted(range(len(AXES)), key=lambda at: form.find(AXES[at]))
+    turned = np.ascontiguousarray(full.transpose(order))
+    return turned.reshape([sizes.get(axis, 1) for axis in wanted])
 
 
 def split_mask(mask: Array, sizes: Sequence[int]) -> tuple[Array, Array] | None:

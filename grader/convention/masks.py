@@ -27,6 +27,9 @@ READINGS = (
 BETWEEN = ("b 1 q k", "q k", "1 1 q k", "b q k", "1 q k", "b h q k")
 PADDING = ("b k", "b 1 1 k", "b 1 k")
 FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
+# Where the sequence comes first, the batch may come last in the mask as well.
+SEQUENCE_FIRST = "l b m"
+BATCH_LAST = ("q k b", "q k 1", "1 k b")
 
 
 MANY = 8
@@ -39,7 +42,7 @@ def find_masks(convention: Convention, run: Run, seed: int, promised: bool = Fal
     `promised` says that by its name the class is causal.
     """
     if convention.match.layout is None:
-        return convention
+        return _unmasked(convention)
     finder = Finder(convention, run, seed)
     for slot in convention.plan.forward:
         if slot.role in FORMS:
@@ -68,7 +71,7 @@ class Finder:
 
     def find_style(self, slot: Slot) -> None:
         """Settle what one mask argument means and which forms it takes."""
-        style = self._read(slot) or self._read_wrongly(slot)
+        style = self._read(slot) or self._read_wrongly(slot) or self._read_at_all(slot)
         # What nothing explains is given as an exercise would, and judged by what comes back.
         self._set(slot, style or replace(slot.style, forms=FORMS[slot.role][:1]))
 
@@ -110,7 +113,7 @@ class Finder:
     def _read(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is right, with every form in which it is."""
         for reading in _readings(slot):
-            forms = reading.forms or FORMS[slot.role]
+            forms = self._forms(slot, reading)
             fits = tuple(form for form in forms if self._is_right(slot, reading, form))
             # With more samples than tokens, a form that was only taken by chance is not.
             firm = tuple(form for form in fits if self._is_right(slot, reading, form, MANY))
@@ -142,7 +145,7 @@ class Finder:
     def _read_wrongly(self, slot: Slot) -> MaskStyle | None:
         """The first reading under which one known mistake explains what comes back."""
         for reading in _readings(slot):
-            for form in reading.forms or FORMS[slot.role]:
+            for form in self._forms(slot, reading):
                 problem, output = self._try(slot, reading, form)
                 for mistake in self._known() if output is not None else ():
                     assert output is not None
@@ -150,6 +153,18 @@ class Finder:
                         self.carried.append(mistake)
                         return replace(reading, forms=(form,))
         return None
+
+    def _read_at_all(self, slot: Slot) -> MaskStyle | None:
+        """The first reading that is taken, whatever comes of it."""
+        for reading in _readings(slot):
+            for form in self._forms(slot, reading):
+                if self._try(slot, reading, form)[1] is not None:
+                    return replace(reading, forms=(form,))
+        return None
+
+    def _forms(self, slot: Slot, reading: MaskStyle) -> tuple[str, ...]:
+        last = BATCH_LAST if self.plan.axes == SEQUENCE_FIRST else ()
+        return reading.forms or (*FORMS[slot.role], *last)
 
     def _known(self) -> Iterator[Mistake]:
         """Mistakes of masks. An inverted one is a convention here."""
@@ -204,6 +219,16 @@ class Finder:
     def _set(self, slot: Slot, style: MaskStyle) -> None:
         settled = replace(slot, style=style)
         self.plan = replace(self.plan, forward=_put(self.plan.forward, slot, settled))
+
+
+def _unmasked(convention: Convention) -> Convention:
+    """With masks left out where they may be: what they mean cannot be found without a layout."""
+    plan = convention.plan
+    forward = tuple(
+        replace(slot, role="flag") if slot.role in FORMS and not slot.required else slot
+        for slot in plan.forward
+    )
+    return replace(convention, plan=replace(plan, forward=forward))
 
 
 def _readings(slot: Slot) -> Sequence[MaskStyle]:

@@ -164,12 +164,15 @@ class Search:
         return Convention(replace(plan, weights=place), match, mistakes)
 
     def trouble(self) -> Message:
-        """Why nothing came of the first way that ran, else that could be built, else at all."""
+        """What most of the ways that could be built ran into, else why none could be built.
+
+        Of as many the first; the wrong ways of calling each have an error of their own.
+        """
         if self.returned:
             return Message("call.no-tensor")
         ran = [seen for seen in self.failures if seen.fault and seen.fault.phase != "construct"]
-        worst = (ran or self.failures)[:1]
-        return describe_trouble(worst[0]) if worst else Message("call.no-tensor")
+        met = [describe_trouble(seen) for seen in ran or self.failures]
+        return max(met, key=met.count) if met else Message("call.no-tensor")
 
 
 class _CannotBuildError(Exception):

@@ -82,6 +82,8 @@ class Layout:
         theta: dict[str, Array] = {}
         d_model = weights.Wq.shape[1]
         for canonical, name, pattern, place in self._tensors:
+            if getattr(weights, canonical) is None:
+                continue
             sizes = self._sizes(place, num_heads, d_model)
             where = indices(canonical, pattern, place, sizes)
             if name not in theta:

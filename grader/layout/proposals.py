@@ -23,7 +23,7 @@ from grader.model import Parameter
 LINEAR = {
     1: ("(h d) m", "(d h) m"),
     2: ("(f h d) m", "(h f d) m", "(h d f) m"),
-    3: ("(f h d) m", "(h f d) m", "(h d f) m", "(f d h) m"),
+    3: ("(f h d) m", "(h f d) m", "(h d f) m", "(f d h) m", "(d f h) m"),
 }
 APART = {
     1: ("h m d", "h d m", "m h d", "m d h", "d h m"),

@@ -80,6 +80,7 @@ CATALOGUE: dict[str, Mistake] = {
         Mistake("mask-ignored", MASKS, {"visible": variants.ignored}),
         Mistake("mask-transposed", MASKS, {"visible": variants.transposed}),
         Mistake("mask-of-first-sample", MASKS, {"visible": variants.first_sample}),
+        Mistake("mask-in-order-of-heads", PADDING, {"visible": variants.samples_in_turn}),
         Mistake(
             "mask-after-softmax",
             MASKS,

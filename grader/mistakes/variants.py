@@ -125,6 +125,13 @@ def first_sample(visible: Array) -> Array:
     return np.broadcast_to(visible[:1], visible.shape)
 
 
+def samples_in_turn(visible: Array) -> Array:
+    """Masks repeated head by head where heads are folded into the batch sample by sample."""
+    batch, num_heads = visible.shape[:2]
+    turn = (np.arange(batch * num_heads) % batch).reshape(batch, num_heads)
+    return visible[turn, np.arange(num_heads)]
+
+
 def without_diagonal(visible: Array) -> Array:
     """A query no longer sees its own position."""
     return visible & ~np.eye(visible.shape[-2], visible.shape[-1], k=_offset(visible), dtype=bool)
