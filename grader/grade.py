@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from grader.bank import load_exercise
-from grader.bank.bench import Bench, Finding, describe_death
+from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
+from grader.bank.findings import Finding, describe_death
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
 from grader.convention import (
     Convention,

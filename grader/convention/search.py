@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.bank.bench import Run, agrees, describe_trouble
+from grader.bank.bench import Run, agrees
+from grader.bank.findings import describe_trouble
 from grader.calling import CallPlan, MaskStyle, propose_builds, propose_forwards
 from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks

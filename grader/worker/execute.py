@@ -15,10 +15,11 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import between, describe, stand_in, trace, twice, watch
-from .answer import Answer, Held, flatten
+from . import between, describe, stand_in, trace, watch
+from .answer import Answer, Held
+from .passes import autocast, call_module, go_back, make_inputs, materialise
 from .protocol import Blob
-from .values import DTYPES, STORAGES, to_tensor
+from .values import DTYPES, to_tensor
 
 MODULE_NAME = "submission"
 LATE = {"checkpoint": "torch._dynamo", "torch.compile": "torch._dynamo"}
@@ -125,14 +126,14 @@ class Submission:
             if len(made) == 1 and request["between"]:
                 with self._guard(request["between"]):
                     module = self._between(request, module, call, tensors)
-            inputs = _make_inputs(call, tensors, request)
+            inputs = make_inputs(call, tensors, request)
             if request["trace"]:
                 recorder.begin(inputs)
-            with self._guard("forward"), mode, _autocast(request["autocast"]):
-                made.append((_call(module, call, inputs), inputs))
+            with self._guard("forward"), mode, autocast(request["autocast"]):
+                made.append((call_module(module, call, inputs), inputs))
             if request["cotangent"] is not None:
                 with self._guard("backward"):
-                    _go_back(made[-1], request, tensors)
+                    go_back(made[-1], request, tensors)
                     answer.add_gradients(built.found, inputs)
         if request["watch"]:
             after = watch.switches()
@@ -156,7 +157,7 @@ class Submission:
             module = self._construct(request)
         if isinstance(module, torch.nn.Module) and any(map(is_lazy, module.parameters())):
             with self._guard("forward"), torch.no_grad():
-                _materialise(module, request, tensors)
+                materialise(module, request, tensors)
         with self._guard("construct"):
             if not isinstance(module, torch.nn.Module):
                 raise TypeError(f"{type(module).__name__} is not an nn.Module")
@@ -194,7 +195,7 @@ class Submission:
             return self._construct(request).to(DTYPES[request["dtype"]]).train(request["train"])
 
         def run(part: torch.nn.Module) -> Any:
-            return _call(part, call, _make_inputs(call, tensors, request))
+            return call_module(part, call, make_inputs(call, tensors, request))
 
         return between.go_on(request["between"], module, build, run)
 
@@ -222,26 +223,6 @@ class Submission:
         return lines[-1] if lines else None
 
 
-def _materialise(
-    module: torch.nn.Module, request: dict[str, Any], tensors: list[torch.Tensor]
-) -> None:
-    """Let lazy layers take their shapes from a first call in the dtype they were made in."""
-    if request["calls"]:
-        call = request["calls"][0]
-        inputs = [
-            i.float() if isinstance(i, torch.Tensor) and i.is_floating_point() else i
-            for i in _make_inputs(call, tensors, request)
-        ]
-        _call(module, call, inputs)
-
-
-def _call(module: Any, call: list[Any], inputs: list[Any]) -> Any:
-    """Hand over the inputs, those that have a name by keyword."""
-    named = [(entry or {}).get("name") for entry in call]
-    positional = [i for i, name in zip(inputs, named) if name is None]
-    return module(*positional, **{n: i for i, n in zip(inputs, named) if n is not None})
-
-
 def _seed(seed: int) -> None:
     # Not torch.manual_seed: it formats a stack trace for devices that are not here.
     torch.default_generator.manual_seed(seed)
@@ -251,44 +232,6 @@ def module_dtype(module: torch.nn.Module) -> torch.dtype:
     """The dtype of the module's registered parameters, or torch's default."""
     first = next(module.parameters(), None)
     return torch.get_default_dtype() if first is None else first.dtype
-
-
-def _make_inputs(
-    call: list[Any], tensors: list[torch.Tensor], request: dict[str, Any]
-) -> list[Any]:
-    inputs: list[Any] = []
-    for entry in call:
-        if entry is None or "value" in entry:
-            inputs.append(entry and entry["value"])
-            continue
-        if entry["storage"] == "same" and inputs:
-            inputs.append(inputs[0])
-            continue
-        tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]]).to(request["device"])
-        tensor = STORAGES[entry["storage"]](tensor.clone())
-        asked = request["cotangent"] is not None and not request["plain_inputs"]
-        if asked and tensor.is_floating_point():
-            tensor = tensor.detach().requires_grad_()
-        inputs.append(tensor)
-    return inputs
-
-
-def _autocast(dtype: str | None) -> Any:
-    if dtype is None:
-        return contextlib.nullcontext()
-    return torch.autocast("cpu", dtype=DTYPES[dtype])
-
-
-def _go_back(
-    made: tuple[object, list[Any]], request: dict[str, Any], tensors: list[torch.Tensor]
-) -> None:
-    output, cotangent = flatten(made[0])[1][request["output"]], tensors[request["cotangent"]]
-    if request["directions"]:
-        return twice.go_back_twice(
-            output, cotangent, made[1], [tensors[at] for at in request["directions"]]
-        )
-    # Not output.backward(cotangent): that imports sympy, a quarter of a second at first use.
-    (output * cotangent.to(output.dtype)).sum().backward()
 
 
 def _import_late(source: str) -> None:

@@ -5,7 +5,6 @@ A check takes the bench, the case and the case's `args`, and returns a Finding.
 
 from collections.abc import Callable
 
-from grader.bank.bench import Finding
 from grader.bank.checks import (
     construction,
     copies,
@@ -19,6 +18,7 @@ from grader.bank.checks import (
     symmetry,
     values,
 )
+from grader.bank.findings import Finding
 
 CHECKS: dict[str, Callable[..., Finding]] = {
     check.__name__: check

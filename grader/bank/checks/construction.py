@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
+from grader.bank.bench import Bench
+from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.model import Case, Message, Observation, Status
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
+from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
+from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.model import Array, Case, Message
 
 

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
+from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import GAIN, Problem
+from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError
 from grader.definition import split_heads
 from grader.model import Array, Case, Observation

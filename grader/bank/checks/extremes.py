@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.bank.bench import Bench, Finding, trouble
+from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
+from grader.bank.findings import Finding, trouble
 from grader.definition import Weights
 from grader.model import Array, Case
 from grader.precision import PRECISIONS

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
+from grader.bank.bench import Bench
 from grader.bank.checks.gradients import movable, name_gradients, shift
 from grader.bank.draw import Problem
+from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError
 from grader.definition import Activations, Store, attend, differentiate, exact
 from grader.model import Array, Case, Message, Status

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
+from grader.bank.bench import Bench
 from grader.bank.draw import Problem
+from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.definition import Gradients, differentiate
 from grader.model import Array, Case, Message
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, trouble
+from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
+from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.model import Case, Input, Status
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Bench, Finding, failed, letters, trouble
+from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
+from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.calling import NotOfferedError
 from grader.model import Array, Case, Observation, Status
 

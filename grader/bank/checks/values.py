@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.bench import PASSED, Answer, Bench, Finding, failed, letters, trouble
+from grader.bank.bench import Answer, Bench
 from grader.bank.draw import Problem
+from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.definition import Activations
 from grader.model import Array, Case, Input, Message, Observation, Status
 from grader.precision import PRECISIONS, Allowance, mean_error
