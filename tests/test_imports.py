@@ -22,6 +22,7 @@ LAYERS = {
     "calling": ["model", "errors", "definition"],
     "intake": ["model", "errors"],
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
+    "questions": ["model", "errors"],
     "reports": ["model", "texts", "errors", "clean", "__version__"],
 }
 NOT_IN_BANK = ["cli", "reports", "grade", "audit"]
