@@ -1,4 +1,4 @@
-"""What an interviewer may ask about: the mistakes, the areas that lost points, the right choices."""
+"""What an interviewer may ask about: mistakes, areas that lost points, right choices."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from grader.grade import Request, grade
 from grader.intake import read_submission
 from grader.model import FREE, Message, Report
 from grader.reports import FORMATS, View
+from grader.reports.as_page import render_index, render_page
 from grader.sandbox.forge import open_forge
 from grader.sandbox.launch import Launched
 from grader.texts import Texts, load_texts
@@ -65,6 +66,8 @@ def main(
     new: Annotated[str | None, typer.Option(help="Write an exercise's stub here.")] = None,
     hints: Annotated[int, typer.Option(help="0 none, 1 nudge, 2 pointer, 3 fix.")] = 1,
     walk: Annotated[bool, typer.Option("--walk", help="Show the way of the shapes.")] = False,
+    answers: Annotated[bool, typer.Option("--answers", help="Show what to answer.")] = False,
+    explain: Annotated[str | None, typer.Option(help="A mistake's page, or list.")] = None,
     check_bank: Annotated[
         bool, typer.Option("--check-bank", help="Put every known mistake to the bank.")
     ] = False,
@@ -78,6 +81,9 @@ def main(
             _print(f"mha-grade {__version__}\n")
         elif list_:
             _print(_list(texts))
+        elif explain is not None:
+            is_index = explain == "list"
+            _print(render_index(texts) if is_index else render_page(explain, texts))
         elif new is not None:
             _print(texts("new.written", path=_write_stub(new)) + "\n")
         elif check_bank:
@@ -87,7 +93,7 @@ def main(
             raise UsageError("usage.no-file")
         else:
             request = Request(_check_seed(seed), FREE if free else exercise, class_name)
-            view = View(hints, walk)
+            view = View(hints, walk, answers)
             code = _grade(context.obj, file, request, format_, output, min_score, texts, view)
             _leave(code)
     except (UnusableSubmission, UsageError) as error:

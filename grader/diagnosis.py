@@ -118,6 +118,9 @@ class Tracer:
         problem = self._pose(case)
         if problem is None:
             return None
+        # Other mistakes are taken as meant, so that this one's line is found.
+        others = [m for m in self.bench.carried if m.id != verdict.mistake]
+        problem = replace(problem, right=self.bench.steps(others))
         self.left -= 1
         dtype = str(case.args.get("dtype", "float64"))
         seen = self._run(replace(problem, dtype=dtype))

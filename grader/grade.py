@@ -11,6 +11,7 @@ from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
 from grader.bank.findings import Finding, describe_death
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
+from grader.choices import see
 from grader.convention import (
     Convention,
     describe_convention,
@@ -30,6 +31,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
+from grader.questions import choose
 from grader.sandbox.forge import Forge
 from grader.sandbox.session import Loaded, Session
 
@@ -91,7 +93,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         carried=list(convention.carried),
     )
     verdicts = name_mistakes(exercise, bench.contract, judge_all(exercise, bench))
-    return replace(
+    report = replace(
         blank,
         bank=exercise.version,
         areas=exercise.areas,
@@ -99,6 +101,8 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         verdicts=verdicts,
         diagnosis=diagnose(bench, exercise, verdicts),
     )
+    asked = choose(tuple(see(report, bench)), request.seed)
+    return replace(report, follow_ups=tuple(asked))
 
 
 def find(session: Session, loaded: Loaded, request: Request, named: str) -> Convention:

@@ -117,6 +117,7 @@ class Report:
     bank: str = ""
     refusal: Message | None = None
     diagnosis: Diagnosis = Diagnosis()
+    follow_ups: tuple[str, ...] = ()
 
     def earned(self, area: str) -> float:
         """Points earned in one area."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from grader import __version__
 from grader.model import Message, Report
+from grader.questions import load_questions
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts, load_pages
 
@@ -17,10 +18,10 @@ SCHEMA = 1
 def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """The whole report; sentences in the language of `texts`, keys and values as they are."""
     # ASCII, so that no terminal's encoding can spoil it.
-    return json.dumps(describe(report, texts), allow_nan=False) + "\n"
+    return json.dumps(describe(report, texts, view), allow_nan=False) + "\n"
 
 
-def describe(report: Report, texts: Texts) -> dict[str, Any]:
+def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]:
     """The report as plain data."""
     return {
         "schema": SCHEMA,
@@ -55,10 +56,19 @@ def describe(report: Report, texts: Texts) -> dict[str, Any]:
             for verdict in report.verdicts
         ],
         "diagnosis": _diagnose(report, texts),
+        "follow_ups": [_ask(name, texts, view) for name in report.follow_ups],
         "printed": {"text": report.printed.text, "bytes": report.printed.size},
         "environment": dict(report.environment),
         "seconds": round(report.seconds, 3),
     }
+
+
+def _ask(name: str, texts: Texts, view: View) -> dict[str, Any]:
+    question = load_questions(texts.language)[name]
+    asked: dict[str, Any] = {"id": name, "question": question.question, "level": question.level}
+    if view.answers:
+        asked |= {"points": list(question.points), "trap": question.trap}
+    return asked
 
 
 def _diagnose(report: Report, texts: Texts) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from grader.clean import clean
 from grader.model import Message, Outcome, Report
 from grader.reports.columns import WIDTH, columns, pad, wrap
 from grader.reports.failures import number, write_failures, write_group
+from grader.reports.follow_ups import write_follow_ups
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
@@ -37,6 +38,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
         lines += [*_skipped(report, texts), *_not_offered(report, texts)]
         lines += [*_errors(report, texts), *last]
         lines += [*_walk(report, texts)] if view.walk else []
+        lines += [*write_follow_ups(report, texts, view)]
     lines += [*_printed(report, texts), *_footer(report, texts)]
     return "\n".join(lines) + "\n"
 
