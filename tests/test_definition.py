@@ -90,6 +90,9 @@ def torch_attention(weights, inputs, num_heads, visible):
 
 
 def compare_with_torch(sizes, visible, without=()):
+    dead = visible is not None and not np.asarray(visible).any(axis=-1).all()
+    if dead and tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 5):
+        pytest.skip("before 2.5 torch's own attention gives NaN where a row sees nothing")
     weights, inputs = draw_weights(sizes, without), draw_inputs(sizes)
     cotangent = np.random.default_rng(3).normal(size=inputs[0].shape)
     acts = attend(weights, *inputs, sizes.num_heads, visible)

@@ -23,7 +23,7 @@ LAYERS = {
     "intake": ["model", "errors"],
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
     "questions": ["model", "errors"],
-    "reports": ["model", "texts", "errors", "clean", "__version__"],
+    "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
 }
 NOT_IN_BANK = ["cli", "reports", "grade", "audit"]
 

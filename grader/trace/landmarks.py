@@ -47,6 +47,11 @@ STAGES = ("input", "projection", "scores", "scaled", "weights", "context", "outp
 
 def landmarks(problem: Problem) -> list[Landmark]:
     """Every tensor worth recognising, the plainest names first."""
+    with np.errstate(all="ignore"):
+        return _landmarks(problem)
+
+
+def _landmarks(problem: Problem) -> list[Landmark]:
     acts, weights = problem.truth, problem.weights
     query, key, value = problem.attended
     names = ["x"] if len(problem.inputs) == 1 else ["query", "key", "value"]
