@@ -126,10 +126,10 @@ class Tracer:
         seen = self._run(replace(problem, dtype=dtype))
         if seen.status is not Status.OK:
             return None
-        output = self.bench.answer(seen).output
-        found = find_not_finite(seen.trace)
+        answer = self.bench.answer(seen)
+        found = find_not_finite(seen.trace, answer)
         if found is None and dtype == "float64":
-            found = find_departure(seen.trace, problem, self.sequences, output)
+            found = find_departure(seen.trace, problem, self.sequences, answer.output)
         return found and replace(found, case=case.id)
 
     def walk(self) -> Iterable[Stride]:

@@ -109,3 +109,76 @@ def passes(report):
     assert report.is_free
     assert report.all_passed
     assert report.score == 100.0
+
+
+# A right file in four styles, and lines of the first.
+SCALED = "scores = q @ k.mT / math.sqrt(q.shape[-1])"
+SPLIT = "t.unflatten(-1, (self.h, -1)).transpose(1, 2) for t"
+PROJECT = "self.q(query), self.k(key), self.v(value)"
+MERGE = "self.o((weights @ v).transpose(1, 2).flatten(2))"
+SOFTMAX = "scores.softmax(-1).nan_to_num(0.0)"
+PLAIN = attention(forward="x, mask=None", returned="output, weights", mask=masked("~mask"))
+FUSED = (
+    (
+        "self.q, self.k, self.v, self.o = (nn.Linear(d, d) for _ in range(4))",
+        "self.qkv, self.o = nn.Linear(d, 3 * d), nn.Linear(d, d)",
+    ),
+    (f"q, k, v = {PROJECT}", "q, k, v = self.qkv(x).chunk(3, dim=-1)"),
+)
+EINSUM = (
+    (SCALED, "scores = torch.einsum('bhld,bhsd->bhls', q / math.sqrt(q.shape[-1]), k)"),
+    (MERGE, "self.o(torch.einsum('bhls,bhsd->blhd', weights, v).reshape(x.shape))"),
+)
+MATRICES = (
+    (
+        "self.q, self.k, self.v, self.o = (nn.Linear(d, d) for _ in range(4))",
+        "self.w = nn.ParameterList(nn.Parameter(torch.randn(d, d)) for _ in range(4))",
+    ),
+    (PROJECT, "x @ self.w[0], x @ self.w[1], x @ self.w[2]"),
+    (MERGE, "(weights @ v).transpose(1, 2).flatten(2) @ self.w[3]"),
+)
+HEADS = """
+import torch
+from torch import nn
+
+class Head(nn.Module):
+    def __init__(self, d, size):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(d, size) for _ in range(3))
+
+    def forward(self, x, mask):
+        scores = self.q(x) @ self.k(x).transpose(1, 2) * self.q.out_features**-0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = scores.softmax(-1).nan_to_num(0.0)
+        return weights @ self.v(x), weights
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.heads = nn.ModuleList(Head(d, d // h) for _ in range(h))
+        self.o = nn.Linear(d, d)
+
+    def forward(self, x, mask=None):
+        shape = (len(x), len(self.heads), x.shape[1], x.shape[1])
+        masks = [None] * len(self.heads) if mask is None else mask.expand(shape).unbind(1)
+        pairs = [head(x, one) for head, one in zip(self.heads, masks)]
+        output = self.o(torch.cat([out for out, _ in pairs], -1))
+        return output, torch.stack([weights for _, weights in pairs], 1)
+"""
+
+
+def rewrite(pairs):
+    source = PLAIN
+    for old, new in pairs:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    return source
+
+
+STYLES = {
+    "fused": rewrite(FUSED),
+    "einsum": rewrite(EINSUM),
+    "head-list": HEADS,
+    "x-times-w": rewrite(MATRICES),
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -104,8 +104,13 @@ def find_departure(
     return _describe_end(trail, end)
 
 
-def find_not_finite(steps: Sequence[Step]) -> Departure | None:
-    """The first step that holds NaN and was made of tensors that do not."""
+def find_not_finite(steps: Sequence[Step], returned: Iterable[Array | None]) -> Departure | None:
+    """The first step that holds NaN and was made of tensors that do not.
+
+    None where nothing that was returned holds NaN: what is cleaned away on the way is no fault.
+    """
+    if not any(value is not None and np.isnan(value).any() for value in returned):
+        return None
     bad: set[int] = set()
     for at, step in enumerate(steps):
         if step.value is None or step.value.dtype.kind != "f" or not np.isnan(step.value).any():
@@ -155,7 +160,8 @@ def _describe_softmax(trail: Trail, at: int, parent: int, fields: dict[str, obje
         for axis in range(step.value.ndim)
         if np.allclose(np.nansum(step.value, axis=axis), 1.0, atol=1e-6)
     ]
-    letters = source.letters[ones[0]] if len(ones) == 1 else "S"
+    alike = len(ones) == 1 and step.value.ndim == len(source.letters)
+    letters = source.letters[ones[0]] if alike else "S"
     if letters != "S":
         fields |= {"got": in_letters((letters,)), "shape": in_letters(source.letters)}
         return Departure(step.line, Message("departure.softmax-axis", fields))
@@ -170,34 +176,26 @@ def _wrong_operand(trail: Trail, at: int, parents: Sequence[int]) -> Departure |
     step = trail.steps[at]
     if step.operation not in PRODUCTS or len(parents) < 2:
         return None
-    names = [_landmark(trail, parent).name.split(" ")[0] for parent in parents]
-    stages = [trail.stage(parent) for parent in parents]
-    wanted = OPERANDS[5] if 4 in stages else OPERANDS[2]
-    for parent, name in zip(parents, names):
-        if name not in wanted:
-            missing = next(w for w in wanted if w not in names)
-            made = _origin(trail, parent)
-            fields = {"operation": _name(step), "line": step.line, "got": name}
-            fields |= {"expected": missing, "made": trail.steps[made].line}
-            line = trail.steps[made].line
-            return Departure(line, Message("departure.operand", fields))
-    if len(set(names)) == 1 and len(parents) == 2:
-        fields = {"operation": _name(step), "line": step.line, "got": names[0]}
-        made = _origin(trail, parents[1])
-        missing = next(w for w in wanted if w not in names)
-        fields |= {"expected": missing, "made": trail.steps[made].line}
-        return Departure(trail.steps[made].line, Message("departure.operand", fields))
-    return None
+    names = [_landmark(trail, parent).base for parent in parents]
+    # What was made of q and k already is on its way to the second product.
+    late = any(2 <= trail.stage(parent) <= 4 for parent in parents)
+    wanted = OPERANDS[5] if late else OPERANDS[2]
+    missing = next((name for name in wanted if name not in names), None)
+    if missing is None:
+        return None
+    # Of two that are the same, the second.
+    strays = [p for p, name in zip(parents, names) if name not in wanted] or parents[1:]
+    line = trail.steps[_origin(trail, strays[0])].line
+    got = _landmark(trail, strays[0]).base
+    fields = {"operation": _name(step), "line": step.line, "got": got}
+    fields |= {"expected": missing, "made": line}
+    return Departure(line, Message("departure.operand", fields))
 
 
 def _origin(trail: Trail, at: int) -> int:
     """The first step that made this landmark, of those that led here."""
-    name = _landmark(trail, at).name.split(" ")[0]
-    same = [
-        a
-        for a in trail.ancestors(at)
-        if trail.found[a] and _landmark(trail, a).name.split(" ")[0] == name
-    ]
+    name = _landmark(trail, at).base
+    same = [a for a in trail.ancestors(at) if trail.found[a] and _landmark(trail, a).base == name]
     return min(same, default=at)
 
 

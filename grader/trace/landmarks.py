@@ -24,6 +24,11 @@ class Landmark:
     stage: int
     value: Array
 
+    @property
+    def base(self) -> str:
+        """The name without what is still missing or done already: q for "q before bias"."""
+        return self.name.split(" ")[0] if self.stage in (1, 6) else self.name
+
     @functools.cached_property
     def order(self) -> Array:
         """Positions of the flat values in ascending order."""
@@ -76,7 +81,7 @@ def _landmarks(problem: Problem) -> list[Landmark]:
         Landmark("scaled scores", "BHLS", 3, acts.scaled),
         Landmark("weights", "BHLS", 4, acts.weights),
         Landmark("context", "BHLd", 5, acts.context),
-        Landmark("output before bias", "BLD", 6, linear(acts.merged, weights.Wo, None)),
         Landmark("output", "BLD", 6, acts.output),
+        Landmark("output before bias", "BLD", 6, linear(acts.merged, weights.Wo, None)),
     ]
     return found

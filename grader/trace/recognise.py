@@ -20,7 +20,8 @@ ENOUGH = 8
 class Recognised:
     """What a tensor is: a landmark, the letters of each of its axes, and what is odd about it.
 
-    `scrambled` are landmark axes that run along more than one axis of the tensor; `shown` and
+    `scrambled` are landmark axes that run along several axes of the tensor, mixed with others
+    there; `shown` and
     `hidden` are positions [b, h, q, k] that the mask put into it leaves visible or hides against
     what was meant.
     """
@@ -89,13 +90,17 @@ def _label(
     coordinates: Array, landmark: Landmark, shape: tuple[int, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     letters = ["" for _ in shape]
-    scrambled = []
+    along: dict[str, list[int]] = {}
     for letter, coordinate in zip(landmark.axes, coordinates):
-        along = [axis for axis in range(len(shape)) if _varies(coordinate, axis)]
-        if len(along) > 1:
-            scrambled.append(letter)
-        for axis in along:
+        along[letter] = [axis for axis in range(len(shape)) if _varies(coordinate, axis)]
+        for axis in along[letter]:
             letters[axis] += letter
+    # An axis cut in two is still itself, as long as nothing else runs along its parts.
+    scrambled = [
+        letter
+        for letter, axes in along.items()
+        if len(axes) > 1 and any(len(letters[axis]) > 1 for axis in axes)
+    ]
     return tuple(letters), tuple(scrambled)
 
 

@@ -1,0 +1,292 @@
+"""The line at which a file leaves the way of a right attention, on small files that were run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sources import (
+    MERGE,
+    PLAIN,
+    PROJECT,
+    SCALED,
+    SOFTMAX,
+    SPLIT,
+    STYLES,
+)
+from test_recognise import KNOWN, PROBLEM, RANDOM, TRUTH
+
+from grader.bank.bench import Bench
+from grader.grade import Request, find
+from grader.model import Status, Step
+from grader.trace import find_departure, find_not_finite, walk
+
+EXERCISE = "self-attention"
+DEAD = {"kind": "dead", "form": "b 1 q k"}
+
+
+def swap(old, new):
+    """The plain file with one thing changed, and the number of that line."""
+    assert PLAIN.count(old) == 1
+    line = PLAIN[: PLAIN.index(old)].count("\n") + 1
+    return PLAIN.replace(old, new), line
+
+
+def line_of(text):
+    return PLAIN[: PLAIN.index(text)].count("\n") + 1
+
+
+@pytest.fixture
+def trace(open_session):
+    """Source and mask -> (steps, problem, what was returned), through the sandbox.
+
+    Called as the file `like` is, if that is given: of a wrong file less may be found out.
+    """
+
+    def trace_one(source, mask=None, like=None):
+        session, model = open_session(source), open_session(like or source)
+        way = find(model, model.load(), Request(1, EXERCISE), EXERCISE)
+        assert way.match.layout is not None
+        if like:
+            session.load()
+        run = session.run if like else model.run
+        bench = Bench(way.contract, way.plan, run, way.match.layout, 1)
+        problem = bench.draw("traced", mask=mask)
+        seen = bench.run(bench.probe(problem, trace=True))
+        assert seen.status is Status.OK
+        return seen.trace, problem, bench.answer(seen)
+
+    return trace_one
+
+
+@pytest.fixture
+def departs(trace):
+    """Source and mask -> the departure found, if any."""
+
+    def look(source, mask=None):
+        steps, problem, answer = trace(source, mask)
+        return find_departure(steps, problem, 1, answer.output)
+
+    return look
+
+
+# What is changed, the line of the departure (None is the changed one), key and fields.
+DEPARTURES = {
+    "missing-scale": (
+        (SCALED, "scores = q @ k.mT"),
+        SOFTMAX,
+        "unscaled",
+        {"operation": "softmax", "name": "weights", "scores": line_of(SCALED)},
+    ),
+    "floored-scale": (
+        (SCALED, "scores = q @ k.mT / int(math.sqrt(q.shape[-1]))"),
+        None,
+        "from",
+        {"operation": "div", "sources": "scores"},
+    ),
+    "softmax-over-queries": (
+        ("scores.softmax(-1)", "scores.softmax(-2)"),
+        None,
+        "softmax-axis",
+        {"got": "[L]", "shape": "[B, H, L, S]"},
+    ),
+    "softmax-over-heads": (
+        ("scores.softmax(-1)", "scores.softmax(1)"),
+        None,
+        "softmax-axis",
+        {"got": "[H]", "shape": "[B, H, L, S]"},
+    ),
+    "double-softmax": (
+        ("scores.softmax(-1)", "scores.softmax(-1).softmax(-1)"),
+        None,
+        "softmax",
+        {"operation": "softmax", "name": "weights"},
+    ),
+    "sigmoid": (
+        ("scores.softmax(-1)", "scores.sigmoid()"),
+        None,
+        "from",
+        {"operation": "sigmoid", "sources": "scaled scores"},
+    ),
+    "view-without-transpose": (
+        (SPLIT, "t.reshape(len(t), self.h, t.shape[1], -1) for t"),
+        None,
+        "scrambled",
+        {"operation": "reshape", "what": "q", "got": "[B, H*L, H*L, d]"},
+    ),
+    "merge-without-transpose": (
+        (MERGE, "self.o((weights @ v).reshape(*x.shape))"),
+        None,
+        "scrambled",
+        {"what": "context", "got": "[B, H*L, H*L*d]", "expected": "[B, H, L, d]"},
+    ),
+    "query-as-key": (
+        (PROJECT, "self.q(query), self.q(key), self.v(value)"),
+        None,
+        "operand",
+        {"got": "q", "expected": "k", "line": line_of(SCALED), "made": line_of(PROJECT)},
+    ),
+    "key-as-value": (
+        (PROJECT, "self.q(query), self.k(key), self.k(value)"),
+        None,
+        "operand",
+        {"got": "k", "expected": "v", "line": line_of(MERGE), "made": line_of(PROJECT)},
+    ),
+    "value-projection-not-applied": (
+        (PROJECT, "self.q(query), self.k(key), value"),
+        SPLIT,
+        "operand",
+        {"got": "x", "expected": "v", "line": line_of(MERGE), "made": line_of(SPLIT)},
+    ),
+    "query-projection-not-applied": (
+        (PROJECT, "query, self.k(key), self.v(value)"),
+        SPLIT,
+        "operand",
+        {"got": "x", "expected": "q", "line": line_of(SCALED)},
+    ),
+    "no-softmax": (
+        ("scores.softmax(-1)", "scores"),
+        SCALED,
+        "operand",
+        {"got": "scaled scores", "expected": "weights", "line": line_of(MERGE)},
+    ),
+    "output-projection-not-applied": (
+        (MERGE, "(weights @ v).transpose(1, 2).flatten(2)"),
+        None,
+        "stops-early",
+        {"what": "context"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEPARTURES)
+def test_departure_has_its_line_and_sentence(name, departs):
+    (old, new), where, key, fields = DEPARTURES[name]
+    source, changed = swap(old, new)
+    line = changed if where is None else line_of(where)
+    found = departs(source)
+    assert found is not None
+    assert (found.message.key, found.line) == (f"departure.{key}", line)
+    wanted = {"line": line, **fields}
+    assert {name: found.message.fields.get(name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"), [("mask", None), ("~mask.mT", None), ("~mask[:1]", 1)]
+)
+def test_wrong_mask_is_found_where_it_is_put_in(condition, shown, departs):
+    source, line = swap("scores.masked_fill(~mask", f"scores.masked_fill({condition}")
+    found = departs(source, RANDOM)
+    assert (found.message.key, found.line) == ("departure.mask", line)
+    fields = found.message.fields
+    assert fields["operation"] == "masked_fill"
+    assert fields["shown"] > 0
+    assert fields["hidden"] > 0
+    # The first sample is right where only its mask is used.
+    assert fields["first"].startswith(f"[{shown or 0}, ")
+
+
+def test_mask_without_effect_is_found_at_the_softmax(departs):
+    source, _ = swap("scores.masked_fill(~mask", "scores.masked_fill(~mask & False")
+    found = departs(source, RANDOM)
+    assert (found.message.key, found.line) == ("departure.softmax", line_of(SOFTMAX))
+
+
+@pytest.mark.parametrize("mask", [None, RANDOM, DEAD])
+def test_right_file_has_no_departure(mask, departs):
+    assert departs(PLAIN, mask) is None
+
+
+NAMES = {"x", "scaled scores", "weights", "context", "output"}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_right_file_of_any_style_is_recognised_all_the_way(style, trace):
+    steps, problem, answer = trace(STYLES[style], RANDOM)
+    assert find_departure(steps, problem, 1, answer.output) is None
+    assert find_not_finite(steps, answer) is None
+    strides = walk(steps, problem, 1)
+    assert NAMES - {"x"} <= {stride.what for stride in strides}
+    # Three projections in one are no landmark, their parts are.
+    unnamed = [stride.operation for stride in strides if not stride.what]
+    assert unnamed == (["linear"] if style == "fused" else [])
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("scores.softmax(-1)", "(scores * 1.5).softmax(-1)", "weights = "),
+        ("scores.softmax(-1)", "scores.softmax(-2)", "weights = "),
+        ("        return output, ", "        output = output * 1.5\n        return output, ", None),
+    ],
+    ids=["scores", "axis", "end"],
+)
+def test_departure_of_any_style_has_its_line(style, old, new, where, trace):
+    right = STYLES[style]
+    wrong = right.replace(old, new)
+    assert wrong != right
+    line = 1 + wrong[: wrong.index(where or "output = output * 1.5")].count("\n")
+    steps, problem, answer = trace(wrong, None, like=right)
+    assert find_departure(steps, problem, 1, answer.output).line == line
+
+
+def test_product_of_three_needs_no_name_for_the_wrong_one(trace):
+    source = PLAIN.replace("weights @ v", "torch.einsum('bhld,bhsd,bhse->bhle', q, k, v)")
+    steps, problem, answer = trace(source, None, like=PLAIN)
+    found = find_departure(steps, problem, 1, answer.output)
+    assert (found.message.key, found.line) == ("departure.from", line_of(MERGE))
+    assert found.message.fields["sources"] == "q, k, v"
+
+
+# Sources that no step has, arrays that no softmax makes: whatever a worker may claim.
+CLAIMED = st.lists(
+    st.builds(
+        Step,
+        operation=st.sampled_from(["softmax", "matmul", "einsum", "add", ""]),
+        line=st.integers(0, 9),
+        name=st.just("a"),
+        sources=st.lists(st.sampled_from(["input 0", "input 9", "0", "1", "2", "x"])).map(tuple),
+        shape=st.just((2,)),
+        value=st.sampled_from(
+            [None, *(one.value for one in KNOWN), TRUTH.raw[None], TRUTH.v + 1.0, np.zeros(9)]
+        ),
+    ),
+    max_size=6,
+)
+
+
+def test_softmax_of_another_shape_is_read():
+    value = np.full((1, *TRUTH.raw.shape, 1), 1.0)
+    steps = [
+        Step("matmul", 1, "s", ("input 0",), TRUTH.raw.shape, TRUTH.raw),
+        Step("softmax", 2, "w", ("0",), value.shape, value / 5),
+    ]
+    assert find_departure(steps, PROBLEM, 1, None).line == 2
+
+
+@settings(max_examples=300)
+@given(steps=CLAIMED, output=st.sampled_from([None, TRUTH.output, TRUTH.context]))
+def test_any_claim_is_read_without_complaint(steps, output):
+    steps = [
+        replace(step, sources=tuple(s for s in step.sources if not s.isdecimal() or int(s) < at))
+        for at, step in enumerate(steps)
+    ]
+    find_departure(steps, PROBLEM, 1, output)
+    find_not_finite(steps, (output,))
+    assert len(walk(steps, PROBLEM, 1)) <= len(steps)
+
+
+def test_first_nan_is_found(trace):
+    source, line = swap(SOFTMAX, "scores.softmax(-1)")
+    steps, _, answer = trace(source, DEAD)
+    found = find_not_finite(steps, answer)
+    assert (found.message.key, found.line) == ("departure.not-finite", line)
+    assert found.message.fields == {"operation": "softmax", "name": "weights", "line": line}
+
+
+def test_nan_that_is_cleaned_away_is_no_departure(trace):
+    steps, _, answer = trace(PLAIN, DEAD)
+    assert any(np.isnan(step.value).any() for step in steps if step.value is not None)
+    assert find_not_finite(steps, answer) is None
