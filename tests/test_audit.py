@@ -16,6 +16,7 @@ from grader.texts import load_texts
 # With the future hidden by -inf these three give NaN in the definition, to which nothing is equal;
 # and a causal module that ignores its mask is, first of all, not causal.
 UNNAMED = {
+    ("causal-self-attention", "double-softmax"): [],
     ("causal-self-attention", "softmax-over-heads"): [],
     ("causal-self-attention", "softmax-over-batch"): [],
     ("causal-self-attention", "missing-softmax"): [],

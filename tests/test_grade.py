@@ -134,7 +134,7 @@ def explain(path, grade_source):
         ("scale_by_sqrt_num_heads.py", {"scale-by-sqrt-num-heads"}),
         ("scale_after_softmax.py", {"scale-after-softmax"}),
         ("mask_fill_tiny.py", {"mask-filled-with-zero"}),
-        ("double_softmax.py", set()),
+        ("double_softmax.py", {"double-softmax"}),
     ],
 )
 def test_only_the_mistake_made_is_named(grade_source, path, mistakes):

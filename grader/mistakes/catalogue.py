@@ -60,6 +60,7 @@ CATALOGUE: dict[str, Mistake] = {
         Mistake("softmax-over-heads", SCALING, {"softmax": variants.softmax_over(1)}),
         Mistake("softmax-over-batch", SCALING, {"softmax": variants.softmax_over(0)}),
         Mistake("missing-softmax", SCALING, {"softmax": variants.no_softmax}),
+        Mistake("double-softmax", SCALING, {"softmax": variants.softmax_twice}),
         Mistake("sigmoid-for-softmax", SCALING, {"softmax": variants.sigmoid}),
         Mistake("split-without-transpose", SHAPES, {"split": variants.split_by_view}),
         Mistake("merge-without-transpose", SHAPES, {"merge": variants.merge_by_view}),

@@ -40,6 +40,14 @@ class Landmark:
         return self.value.reshape(-1)[self.order]
 
     @functools.cached_property
+    def tied(self) -> Array:
+        """For each flat value, whether there is another like it."""
+        _, back, count = np.unique(
+            np.round(self.value.reshape(-1), 12), return_inverse=True, return_counts=True
+        )
+        return count[back] > 1
+
+    @functools.cached_property
     def scale(self) -> float:
         """The largest size of a value."""
         finite = self.value[np.isfinite(self.value)]

@@ -14,6 +14,7 @@ from grader.trace.landmarks import WILD, Landmark
 CLOSE = 1e-6
 # Fewer values than this are no evidence.
 ENOUGH = 8
+FEW = 4
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,20 @@ def recognise(
     """The landmark whose values these are; None where there is none, or too little to say."""
     if value is None or value.dtype.kind != "f" or value.size < ENOUGH:
         return None
-    found = [one for landmark in known if (one := _compare(value, landmark, problem))]
-    clean = [one for one in found if one.is_clean]
-    return next(iter(clean or found), None)
+    first = None
+    for landmark in known:
+        found = _compare(value, landmark, problem) if _may_be(value, landmark) else None
+        if found is not None and found.is_clean:
+            return found
+        first = first or found
+    return first
+
+
+def _may_be(value: Array, landmark: Landmark) -> bool:
+    """False where one of the first few values is certainly not in the landmark."""
+    few = value.reshape(-1)[:FEW]
+    few = few[np.isfinite(few) & (np.abs(few) < WILD)]
+    return bool((_places(few, landmark) >= 0).all())
 
 
 def _compare(value: Array, landmark: Landmark, problem: Problem) -> Recognised | None:
@@ -79,10 +91,7 @@ def _places(value: Array, landmark: Landmark) -> Array:
 def _coordinates(places: Array, wild: Array, landmark: Landmark) -> Array:
     """[axes of the landmark, *shape]: where each value stands there; NaN where not known."""
     found = np.array(np.unravel_index(np.maximum(places, 0), landmark.value.shape), dtype=float)
-    flat = landmark.value.reshape(-1)
-    _, back, count = np.unique(np.round(flat, 12), return_inverse=True, return_counts=True)
-    tied = (count[back] > 1)[np.maximum(places, 0)]
-    found[:, wild | tied] = np.nan
+    found[:, wild | landmark.tied[np.maximum(places, 0)]] = np.nan
     return found
 
 
