@@ -1,7 +1,7 @@
 """Every file of the corpus gets the verdict that its first line announces."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,8 @@ import pytest
 from grader.grade import Request, grade
 from grader.intake import read_submission
 from grader.model import Outcome
+from grader.reports import FORMATS, View
+from grader.texts import load_texts
 
 CORPUS = Path(__file__).parent / "submissions"
 FILES = sorted(CORPUS.glob("right/*.py")) + sorted(CORPUS.glob("wrong/*.py"))
@@ -83,6 +85,14 @@ def test_same_seed_gives_same_report(forge):
     first, second = (grade(read_submission(path), forge, Request(seed=11)) for _ in range(2))
     assert first.verdicts == second.verdicts
     assert first.convention == second.convention
+
+
+@pytest.mark.parametrize("name", ["wrong/missing_scale", "right/einsum", "wrong/free_or_for_and"])
+def test_same_seed_gives_the_same_bytes(name, forge):
+    submission = read_submission(next(CORPUS.glob(f"{name}*.py")))
+    reports = [replace(grade(submission, forge, Request(seed=11)), seconds=0.0) for _ in range(3)]
+    for render in FORMATS.values():
+        assert len({render(report, load_texts("en"), View(walk=True)) for report in reports}) == 1
 
 
 def test_known_mistake_is_charged_once(forge):
