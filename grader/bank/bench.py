@@ -41,6 +41,8 @@ OFFERS = (
 )
 # Kinds of masks that mean the same along whichever axes they are drawn.
 SHAPELESS = ("random", "dead", "open")
+# Where masks are lengths: the nearest kind that a length can say.
+LENGTHS = {"random": "padding", "dead": "dead-padding", "open": "open"}
 T = TypeVar("T")
 Run = Callable[[Probe], Observation]
 
@@ -149,6 +151,9 @@ class Bench:
 
     def _fit(self, mask: Mapping[str, str]) -> Mapping[str, str]:
         """The mask in the nearest form that the file takes, where its kind has a meaning there."""
+        if self.plan.takes_lengths:
+            kind = LENGTHS.get(mask["kind"], mask["kind"])
+            return {"kind": kind, "form": "b 1 1 k" if kind in LENGTHS.values() else mask["form"]}
         taken = self.plan.mask_axes()
         wanted = set(mask["form"].split()) - {"1"}
         if not taken or mask["kind"] not in SHAPELESS or any(wanted <= axes for axes in taken):

@@ -118,6 +118,12 @@ class CallPlan:
                 call.append(Option(slot.value, slot.name))
         return tuple(call)
 
+    @property
+    def takes_lengths(self) -> bool:
+        """True where the only masks are lengths."""
+        styles = [slot.style for slot in self.forward if slot.role in MASKS]
+        return bool(styles) and all(style.meaning == "lengths" for style in styles)
+
     def mask_axes(self) -> list[set[str]]:
         """The axes of each form of mask that is known to be taken; [] where any broadcasts."""
         styles = [slot.style for slot in self.forward if slot.role in MASKS]

@@ -20,7 +20,7 @@ from grader.model import Array, Contract, Parameter, Probe, Status
 
 SIZES = Sizes()
 LIKELIEST = 24
-NORM = re.compile(r"layer_?norm", re.IGNORECASE)
+NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,12 @@ def _own_forward(cls: type) -> Any:
 
 def _line(cls: type) -> int:
     codes = [f.__code__ for f in vars(cls).values() if isinstance(f, FunctionType)]
-    return min((code.co_firstlineno for code in codes), default=0)
+    if codes:
+        return min(code.co_firstlineno for code in codes)
+    try:
+        return inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError, SyntaxError):
+        return 0
 
 
 def _registered(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str]]:

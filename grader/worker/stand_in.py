@@ -13,6 +13,7 @@ from torch import nn
 
 # Names that the candidate's code read from its settings.
 ASKED: set[str] = set()
+NORM = re.compile(r"(layer|rms)_?norm")
 # For what a settings class demands besides, and attention has no use for.
 PLAIN = {"int": 64, "float": 0.0, "bool": False, "str": ""}
 
@@ -110,7 +111,7 @@ def _watch(made: Any) -> bool:
 def quiet_norms(module: nn.Module) -> None:
     """Make each layer norm that the module holds return what it is given."""
     for part in module.modules():
-        if normal(type(part).__name__) in ("layer_norm", "layernorm"):
+        if NORM.fullmatch(normal(type(part).__name__)):
             part.forward = _unchanged
 
 
