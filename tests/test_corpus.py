@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from grader.model import Outcome
 from grader.reports import FORMATS, View
 from grader.texts import load_texts
 
+OLD_TORCH = tuple(int(part) for part in version("torch").split(".")[:2]) < (2, 5)
 CORPUS = Path(__file__).parent / "submissions"
 FILES = sorted(CORPUS.glob("right/*.py")) + sorted(CORPUS.glob("wrong/*.py"))
 HEADER = re.compile(
@@ -37,6 +39,8 @@ def read_header(path: Path) -> Expectation:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_file_gets_its_verdict(path, forge):
     expected = read_header(path)
+    if OLD_TORCH and "scaled_dot_product_attention" in path.read_text(encoding="utf-8"):
+        pytest.skip("before 2.5 torch's own attention gives NaN where a row sees nothing")
     report = grade(read_submission(path), forge, Request(seed=7))
     charged = {v.area for v in report.verdicts if v.outcome in (Outcome.FAILED, Outcome.SKIPPED)}
     assert (report.refusal is not None) == (expected.expect == "refused")

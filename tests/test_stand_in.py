@@ -139,17 +139,17 @@ def test_what_attention_has_no_use_for_gets_something(made, annotations):
     assert (found.vocab_size, found.name, found.tied, found.smoothing) == (64, "", False, 0.0)
 
 
-class RMSNorm(nn.Module):
+class ScaleNorm(nn.Module):
     def forward(self, x):
         return 2 * x
 
 
 def test_layer_norms_are_quiet_and_nothing_else_is():
-    module = nn.Sequential(nn.LayerNorm(4), nn.Sequential(nn.LayerNorm(4)))
+    module = nn.Sequential(nn.LayerNorm(4), nn.Sequential(nn.RMSNorm(4)))
     x = torch.arange(8.0).reshape(2, 4)
     assert not torch.equal(module(x), x)
     stand_in.quiet_norms(module)
     assert torch.equal(module(x), x)
-    other = nn.Sequential(RMSNorm())
+    other = nn.Sequential(ScaleNorm())
     stand_in.quiet_norms(other)
     assert torch.equal(other(x), 2 * x)
