@@ -70,7 +70,8 @@ def diagnose(bench: Bench, exercise: Exercise, verdicts: Sequence[Verdict]) -> D
             groups.setdefault(verdict.mistake, []).append(verdict)
     findings, departures = [], []
     for mistake, group in sorted(groups.items(), key=lambda item: -_cost(item[1])):
-        departure = next((d for v in group if (d := tracer.look(v))), None)
+        plain_first = sorted(group, key=lambda v: "sizes" in tracer.cases[v.case].args)
+        departure = next((d for v in plain_first if (d := tracer.look(v))), None)
         line = departure.line if departure else _said_line(group)
         if departure:
             departures.append(departure)

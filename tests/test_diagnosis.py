@@ -252,3 +252,13 @@ def test_graded_file_gets_its_line_and_its_sentence(grade_source):
     assert (scale.mistake, scale.line) == ("missing-scale", line_of(SOFTMAX))
     departure = next(d for d in found.departures if d.case in scale.cases)
     assert departure.message.key == "departure.unscaled"
+
+
+def test_departure_is_shown_at_sizes_that_tell_axes_apart(grade_source):
+    source = PLAIN.replace(SPLIT, "t.reshape(len(t), self.h, t.shape[1], -1) for t")
+    found = grade_source(source, "self-attention").diagnosis
+    assert found.mistakes[0].mistake == "split-without-transpose"
+    # The case of one number a head comes first, and its axes would be [B, H*L, H*L, 1].
+    departure = found.departures[0]
+    assert (departure.case, departure.line) == ("values", line_of(SPLIT))
+    assert departure.message.fields["got"] == "[B, H*L, H*L, d]"
