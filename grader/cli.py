@@ -102,6 +102,11 @@ def main(
     except GraderError as error:
         _say(texts, error.message)
         _leave(OUR_FAULT)
+    except Exception as error:
+        # A fault of ours, and still one sentence: the file and the seed are enough to find it.
+        said = {"type": type(error).__name__, "text": str(error)[:200]}
+        _say(texts, Message("error.grader", said))
+        _leave(OUR_FAULT)
 
 
 def _grade(
@@ -150,6 +155,8 @@ def _check_bank(exercise: str | None, seed: int, output: Path | None, texts: Tex
     def tell(message: Message) -> None:
         print(texts.say(message), file=sys.stderr, flush=True)
 
+    if exercise is not None:
+        _check_exercise(exercise)
     exercises = [load_exercise(name) for name in ([exercise] if exercise else exercise_ids())]
     forge = open_forge()
     try:
@@ -169,9 +176,14 @@ def _list(texts: Texts) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _write_stub(name: str) -> Path:
+def _check_exercise(name: str) -> None:
+    """Refuse what is no exercise: free files have a bank, but no stub and no model answer."""
     if name not in exercise_ids():
         raise UsageError("exercise.unknown", wanted=name, known=", ".join(exercise_ids()))
+
+
+def _write_stub(name: str) -> Path:
+    _check_exercise(name)
     path = Path(f"{stem_of(name)}.py")
     text = (folder("exercises") / path.name).read_text(encoding="utf-8")
     try:

@@ -36,6 +36,8 @@ BY_VALUES = (
     r"|dropout\.(?!no-argument|on-in-eval|differs-in-eval|never-on|repeats).*"
 )
 LARGEST = 4000
+# A trace of this length was cut off, and its end is not the end of forward.
+LONGEST = 600
 
 
 def name_mistakes(
@@ -57,7 +59,14 @@ def name_mistakes(
         if verdict.outcome is Outcome.FAILED and not verdict.mistake:
             root = next((r.id for r in roots if _follows(verdict, r, masked)), None)
             verdicts[at] = replace(verdict, mistake=root)
-    return tuple(replace(v, mistake=name_seen(v, verdicts)) for v in verdicts)
+    named = [replace(v, mistake=name_seen(v, verdicts)) for v in verdicts]
+    if any(v.mistake == "gradient-cut" for v in named):
+        # What gets no gradient because the way back is cut is not therefore unused.
+        return tuple(
+            replace(v, mistake="gradient-cut") if v.mistake == "parameter-unused" else v
+            for v in named
+        )
+    return tuple(named)
 
 
 def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
@@ -83,7 +92,8 @@ def diagnose(bench: Bench, exercise: Exercise, verdicts: Sequence[Verdict]) -> D
             groups.setdefault(verdict.mistake, []).append(verdict)
     findings, departures = [], []
     for mistake, group in sorted(groups.items(), key=lambda item: -_cost(item[1])):
-        departure = next((d for v in group if (d := tracer.look(v))), None)
+        plain_first = sorted(group, key=lambda v: "sizes" in tracer.cases[v.case].args)
+        departure = next((d for v in plain_first if (d := tracer.look(v))), None)
         line = departure.line if departure else _said_line(group)
         if departure:
             departures.append(departure)

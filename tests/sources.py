@@ -182,3 +182,8 @@ STYLES = {
     "head-list": HEADS,
     "x-times-w": rewrite(MATRICES),
 }
+
+
+def line_of(text):
+    """The line of the plain file where this text stands."""
+    return PLAIN[: PLAIN.index(text)].count("\n") + 1

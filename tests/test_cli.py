@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from sources import attention
 
+from grader.texts import load_pages
+
 ROOT = Path(__file__).parent.parent
 RIGHT = ROOT / "reference" / "self_attention.py"
 WRONG = ROOT / "tests" / "submissions" / "wrong" / "missing_scale.py"
@@ -36,8 +38,59 @@ def test_wrong_file_exits_with_one_and_names_the_mistake():
     assert done.returncode == 1, done.stderr
     assert (
         "missing-scale (line 28): the scores are not divided by the square root of the head size"
-        in done.stdout
+        in " ".join(done.stdout.split())
     )
+
+
+WALK = "The way of the shapes (B batch, H heads, L queries, S keys, d head size, D model)"
+
+
+def test_walk_is_shown_where_asked_for():
+    plain = mha_grade(RIGHT, "--seed", 5).stdout
+    walked = mha_grade(RIGHT, "--seed", 5, "--walk").stdout
+    assert WALK not in plain
+    # After the verdict, before what was printed and the isolation.
+    shown = walked[walked.index(WALK) : walked.index("Isolation: ")].splitlines()
+    lines = RIGHT.read_text(encoding="utf-8").splitlines()
+    made = [line for line in shown[1:] if line]
+    assert all(int(line.split()[0]) <= len(lines) for line in made)
+    for shape, name in (
+        ("[B, H, L, d]", "q"),
+        ("[B, H, L, S]", "scaled scores"),
+        ("[B, L, D]", "output"),
+    ):
+        assert any(line.endswith(name) and shape in line for line in made), made
+
+
+@pytest.mark.parametrize("hints", [None, 0, 1, 2, 3])
+def test_hints_give_away_as_much_as_asked(hints):
+    options = () if hints is None else ("--hints", hints)
+    done = mha_grade(WRONG, *options, env={"COLUMNS": "100"})
+    said = " ".join(done.stdout.split())
+    page = load_pages("en")["missing-scale"]
+    given = 1 if hints is None else hints
+    for level, (label, part) in enumerate(
+        (("Hint", "hint"), ("Where to look", "pointer"), ("Fix", "fix"))
+    ):
+        assert (f"{label}: {' '.join(page[part].split())}" in said) == (level < given)
+
+
+def test_json_holds_the_diagnosis():
+    report = json.loads(mha_grade(WRONG, "--format", "json", "--seed", 3).stdout)
+    found = report["diagnosis"]
+    assert list(found) == ["mistakes", "departure", "departures", "walk"]
+    (mistake,) = found["mistakes"]
+    line = 1 + next(
+        at for at, text in enumerate(WRONG.read_text().splitlines()) if "softmax" in text
+    )
+    assert (mistake["id"], mistake["line"]) == ("missing-scale", line)
+    assert mistake["cases"] == [v["case"] for v in report["verdicts"] if v["mistake"]]
+    assert list(mistake["page"]) == ["what", "why", "hint", "pointer", "fix", "question"]
+    departure = found["departure"]
+    assert departure == found["departures"][0]
+    assert (departure["key"], departure["line"]) == ("departure.unscaled", line)
+    assert departure["case"] in mistake["cases"]
+    assert list(found["walk"][0]) == ["line", "name", "operation", "shape", "what"]
 
 
 def test_min_score_decides_the_exit_code():
@@ -195,6 +248,8 @@ def test_file_that_cannot_be_graded_gets_one_sentence(name, tmp_path):
         ([RIGHT, "--lang", "tlh"], "There is no language tlh. There is: en, zh"),
         ([RIGHT, "--seed", "-1"], "A seed is a whole number from 0 to 2^63 - 1; got -1"),
         ([RIGHT, "--min-score", "101"], "--min-score takes a number from 0 to 100; got 101"),
+        ([RIGHT, "--hints", "4"], "--hints takes 0, 1, 2 or 3; got 4"),
+        ([RIGHT, "--hints", "-1"], "--hints takes 0, 1, 2 or 3; got -1"),
         ([RIGHT, "--class", "Nobody"], "There is no class Nobody with a forward method"),
         ([ROOT], f"This is a folder; name one Python file: {ROOT}"),
         ([RIGHT, "--output", "/no/such/folder/x"], "The report cannot be written"),

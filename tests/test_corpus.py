@@ -40,7 +40,9 @@ def read_header(path: Path) -> Expectation:
 def test_file_gets_its_verdict(path, forge):
     expected = read_header(path)
     if OLD_TORCH and "scaled_dot_product_attention" in path.read_text(encoding="utf-8"):
-        pytest.skip("before 2.5 torch's own attention gives NaN where a row sees nothing")
+        pytest.skip(
+            "before 2.5 torch's own attention is another one in dead rows and half precision"
+        )
     report = grade(read_submission(path), forge, Request(seed=7))
     charged = {v.area for v in report.verdicts if v.outcome in (Outcome.FAILED, Outcome.SKIPPED)}
     assert (report.refusal is not None) == (expected.expect == "refused")

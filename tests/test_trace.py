@@ -1,11 +1,8 @@
 """The line at which a file leaves the way of a right attention, on small files that were run."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import torch
 from sources import (
     MERGE,
     PLAIN,
@@ -14,13 +11,15 @@ from sources import (
     SOFTMAX,
     SPLIT,
     STYLES,
+    line_of,
 )
-from test_recognise import KNOWN, PROBLEM, RANDOM, TRUTH
+from test_recognise import RANDOM
 
 from grader.bank.bench import Bench
 from grader.grade import Request, find
-from grader.model import Status, Step
+from grader.model import Status
 from grader.trace import find_departure, find_not_finite, walk
+from grader.worker.trace import Recorder
 
 EXERCISE = "self-attention"
 DEAD = {"kind": "dead", "form": "b 1 q k"}
@@ -31,10 +30,6 @@ def swap(old, new):
     assert PLAIN.count(old) == 1
     line = PLAIN[: PLAIN.index(old)].count("\n") + 1
     return PLAIN.replace(old, new), line
-
-
-def line_of(text):
-    return PLAIN[: PLAIN.index(text)].count("\n") + 1
 
 
 @pytest.fixture
@@ -240,42 +235,18 @@ def test_product_of_three_needs_no_name_for_the_wrong_one(trace):
     assert found.message.fields["sources"] == "q, k, v"
 
 
-# Sources that no step has, arrays that no softmax makes: whatever a worker may claim.
-CLAIMED = st.lists(
-    st.builds(
-        Step,
-        operation=st.sampled_from(["softmax", "matmul", "einsum", "add", ""]),
-        line=st.integers(0, 9),
-        name=st.just("a"),
-        sources=st.lists(st.sampled_from(["input 0", "input 9", "0", "1", "2", "x"])).map(tuple),
-        shape=st.just((2,)),
-        value=st.sampled_from(
-            [None, *(one.value for one in KNOWN), TRUTH.raw[None], TRUTH.v + 1.0, np.zeros(9)]
-        ),
-    ),
-    max_size=6,
-)
-
-
-def test_softmax_of_another_shape_is_read():
-    value = np.full((1, *TRUTH.raw.shape, 1), 1.0)
-    steps = [
-        Step("matmul", 1, "s", ("input 0",), TRUTH.raw.shape, TRUTH.raw),
-        Step("softmax", 2, "w", ("0",), value.shape, value / 5),
-    ]
-    assert find_departure(steps, PROBLEM, 1, None).line == 2
-
-
-@settings(max_examples=300)
-@given(steps=CLAIMED, output=st.sampled_from([None, TRUTH.output, TRUTH.context]))
-def test_any_claim_is_read_without_complaint(steps, output):
-    steps = [
-        replace(step, sources=tuple(s for s in step.sources if not s.isdecimal() or int(s) < at))
-        for at, step in enumerate(steps)
-    ]
-    find_departure(steps, PROBLEM, 1, output)
-    find_not_finite(steps, (output,))
-    assert len(walk(steps, PROBLEM, 1)) <= len(steps)
+def test_steps_of_an_earlier_call_are_no_source(trace):
+    """What the module kept from there has no number in the later call."""
+    recorder = Recorder("<string>", {"parameter w": torch.ones(2)})
+    code = compile("a = x * 2\nb = a + kept\nc = b * 3", "<string>", "exec")
+    kept = torch.ones(2)
+    for _ in range(2):
+        scope = {"x": torch.ones(2), "kept": kept}
+        recorder.begin([scope["x"]])
+        with recorder:
+            exec(code, scope)
+        kept = scope["c"]
+    assert [step[3] for step in recorder.steps] == [["input 0"], ["0"], ["1"]]
 
 
 def test_first_nan_is_found(trace):

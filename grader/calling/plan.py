@@ -161,16 +161,17 @@ class CallPlan:
             # One that must be given shows everything.
             needed = [slot for slot in slots.values() if slot.required]
             return {s.role: i for s in needed if (i := _write(s, _open(sizes), sizes, dtype))}
+        parts = split_mask(mask, sizes) if len(slots) == len(MASKS) else None
+        if parts is not None and not any(part.all() for part in parts):
+            # Two things to say, and an argument for each.
+            both = {r: _write(slots[r], part, sizes, dtype) for r, part in zip(MASKS, parts)}
+            if all(both.values()):
+                return {role: item for role, item in both.items() if item}
         for role in reversed(MASKS):
             if role in slots and (written := _write(slots[role], mask, sizes, dtype)):
                 others = {r: s for r, s in slots.items() if r != role and s.required}
                 rest = {r: _write(s, _open(sizes), sizes, dtype) for r, s in others.items()}
                 return {role: written} | {r: i for r, i in rest.items() if i}
-        parts = split_mask(mask, sizes) if len(slots) == len(MASKS) else None
-        if parts is not None:
-            both = {r: _write(slots[r], part, sizes, dtype) for r, part in zip(MASKS, parts)}
-            if all(both.values()):
-                return {role: item for role, item in both.items() if item}
         raise NotOfferedError("mask")
 
 

@@ -104,9 +104,8 @@ def _renamed(
 def _settings_slot(argument: Argument, own: set[str]) -> Slot | None:
     """A configuration object: of a class of the file, or of any that has the names asked for."""
     meant = next((kind for kind in (argument.annotation, argument.default) if kind in own), None)
-    if not meant and not role_in(argument.name, [("settings", roles.SETTINGS)]):
-        return None
-    if not argument.required and argument.default != "None" and not meant:
+    called = role_in(argument.name, [("settings", roles.SETTINGS)])
+    if not called and not (meant and argument.required):
         return None
     value = Settings(SETTINGS, meant)
     return Slot("settings", _name(argument), value, required=True)
@@ -150,9 +149,11 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     """Forward's arguments: sequences and masks by role, flags and the rest left as they are."""
     arguments = [a for a in cls.forward if not a.kind.startswith("var")]
     said = {a.name: role_in(a.name, roles.FORWARD) for a in arguments}
-    masks = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
+    found = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
+    # One of each kind: a second attention mask means something that is not known here.
+    masks = list({slot.role: slot for slot in reversed(found)}.values())
     flags = [Slot("flag", a.name) for a in arguments if said[a.name] == "flag"]
-    taken = {slot.name for slot in masks}
+    taken = {slot.name for slot in found}
     free = [a for a in arguments if a.name not in taken and said[a.name] != "flag"]
     needed = [a for a in free if a.required]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
@@ -163,8 +164,13 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
             if count:
                 yield tuple(Slot(role) for role in hidden)
         wanted = free[:1]
+    leading = wanted == arguments[: len(wanted)]
     for names in _orders([said[a.name] for a in wanted]):
-        sequences = (Slot(role, _name(a), required=a.required) for role, a in zip(names, wanted))
+        # By position where they come first, as people call it.
+        sequences = (
+            Slot(role, None if leading and a.kind in POSITIONAL else _name(a), required=a.required)
+            for role, a in zip(names, wanted)
+        )
         yield (*sequences, *masks, *flags)
     if len(wanted) in (2, 4) and not masks:
         # The last thing that must be given may be a mask of some other name.

@@ -55,7 +55,9 @@ CONTEXT = (
     r"(x_?)?(context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
+SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*"
 FORWARD = (
+    ("skip", SKIP),
     ("flag", FLAG),
     ("lengths", LENGTHS),
     ("padding", PADDING),

@@ -39,7 +39,7 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
     called = ", ".join(slot.name or "x" if alone else _argument(slot) for slot in sequences)
     yield Message("convention.call", {"arguments": called, "axes": f"[{order}]"})
     for slot in plan.forward:
-        if slot.role in ("mask", "padding"):
+        if slot.role in ("mask", "padding") and slot.style.forms:
             counted = slot.style.meaning == "lengths"
             shapes = ("b",) if counted else slot.style.forms
             forms = "  ".join(_form(form) for form in shapes)

@@ -127,10 +127,11 @@ class Finder:
     def _with_output(self, places: Mapping[str, Place], cost: int) -> Iterator[Layout]:
         taken = {place.weight for place in places.values()}
         order = _inner_order(places["Wq"].pattern)
+        # Split one way and merged another is rare, and right all the same.
         outputs = [
-            (place, more)
+            (place, more + 2 * (_inner_order(place.pattern) != order))
             for place, more in self.outputs
-            if place.weight not in taken and _inner_order(place.pattern) == order
+            if place.weight not in taken
         ]
         if not outputs:
             yield Layout(places, cost)

@@ -17,13 +17,15 @@ from grader.model import Message, Outcome, Verdict
 class Rule:
     """One way to recognise a mistake: `key` of the message, patterns for its text and the case.
 
-    With a pattern for the case, the mistake is meant only where nothing but such cases fails.
+    With a pattern for the case, the mistake is meant only where nothing but such cases fails; with
+    one for the `place`, in these cases whatever else fails.
     """
 
     mistake: str
     key: str
     text: str = ""
     case: str = ""
+    place: str = ""
 
     def fits(self, verdict: Verdict) -> bool:
         """True where the verdict is a sign of the mistake."""
@@ -36,7 +38,8 @@ class Rule:
         if not any(re.fullmatch(self.key, key) for key in keys):
             return False
         said = str(message.fields.get("text", ""))
-        return bool(re.search(self.text, said) and re.search(self.case, verdict.case))
+        where = re.search(self.case, verdict.case) and re.search(self.place, verdict.case)
+        return bool(re.search(self.text, said) and where)
 
 
 VALUES = r"values\.(differ|not-finite)|trouble\.raised|shape\.differs"
@@ -48,6 +51,7 @@ RULES = (
     Rule("view-on-non-contiguous", r"trouble\.raised", r"view size is not compatible"),
     Rule("fill-overflows-float16", r"trouble\.raised", r"without overflow"),
     Rule("mask-none-used", r"trouble\.raised", case=r"none$"),
+    Rule("state-kept", r"trouble\.raised", r"dtype|expected", place=r"^cast-after-use$"),
     Rule("dtypes-mixed", r"trouble\.raised", r"dtype|scalar type|c10::"),
     Rule("divisibility-unchecked", r"divisibility\.accepted"),
     Rule("head-dim-floored", r"divisibility\.floored"),

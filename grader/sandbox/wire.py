@@ -28,9 +28,13 @@ from grader.model import (
 from grader.worker.protocol import Blob
 
 MAX_TEXT = 2000
-MAX_NAME = 200
+MAX_NAME = 1000
 MAX_PARAMETERS = 1000
 MAX_STEPS = 600
+# Each traced value is looked up among all landmarks: a large one would hold up the grader.
+MAX_STEP_SIZE = 4096
+MAX_AXES = 64
+MAX_NUMBER = 1 << 31
 MAX_PARAMETER_SIZE = 1 << 22
 # What reading a reply of the wrong form can raise.
 CLAIMS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
@@ -192,7 +196,11 @@ def _read_arguments(found: list[list[Any]]) -> tuple[Argument, ...]:
 def _read_parameters(found: list[list[Any]]) -> tuple[Parameter, ...]:
     if len(found) > MAX_PARAMETERS:
         raise ValueError("too many parameters")
-    return tuple(_read_parameter(one) for one in found)
+    read = tuple(_read_parameter(one) for one in found)
+    # Cut or cleaned, two names may have become one.
+    if len({parameter.name for parameter in read}) != len(read):
+        raise ValueError("parameters of one name")
+    return read
 
 
 def _read_parameter(found: list[Any]) -> Parameter:
@@ -219,17 +227,28 @@ def _read_returned(found: dict[str, Any], arrays: list[Array], dtypes: list[str]
 def _read_trace(found: list[list[Any]], arrays: list[Array]) -> tuple[Step, ...]:
     if len(found) > MAX_STEPS:
         raise ValueError("too many steps")
-    return tuple(
-        Step(
-            operation=clean(operation, 80),
-            line=_index(line),
-            name=clean(name, 80),
-            sources=tuple(clean(source, MAX_NAME) for source in sources[:8]),
-            shape=tuple(_index(size) for size in shape),
-            value=_pick([at], arrays)[0],
-        )
-        for operation, line, name, sources, shape, at in found
+    return tuple(_read_step(one, at, arrays) for at, one in enumerate(found))
+
+
+def _read_step(found: list[Any], at: int, arrays: list[Array]) -> Step:
+    operation, line, name, sources, shape, value = found
+    step = Step(
+        operation=clean(operation, 80),
+        line=_index(line),
+        name=clean(name, 80),
+        sources=tuple(clean(source, MAX_NAME) for source in sources[:8]),
+        shape=tuple(_index(size) for size in shape),
+        value=_pick([value], arrays)[0],
     )
+    if len(step.shape) > MAX_AXES or max(step.line, *step.shape, 0) > MAX_NUMBER:
+        raise ValueError("a number is too large")
+    if step.value is not None and (
+        step.value.shape != step.shape or step.value.size > MAX_STEP_SIZE
+    ):
+        raise ValueError("not a value of this shape, or a large one")
+    if any(source.isdecimal() and int(source) >= at for source in step.sources):
+        raise ValueError("made of what comes later")
+    return step
 
 
 def _pick(indices: Sequence[Any], arrays: list[Array]) -> tuple[Array | None, ...]:

@@ -22,4 +22,5 @@ def walk(steps: Sequence[Step], problem: Problem, sequences: int) -> list[Stride
         shape = in_letters(found.letters) if found and not found.scrambled else numbers
         what = found.landmark.name if found else ""
         strides.append(Stride(step.line, step.name, step.operation.strip("_"), shape, what))
-    return strides
+    # A loop makes the same again and again.
+    return list(dict.fromkeys(strides))

@@ -34,7 +34,7 @@ def classes(module: ModuleType) -> list[dict[str, Any]]:
             "line": _line(cls),
             "is_module": issubclass(cls, nn.Module),
             "has_forward": _own_forward(cls) is not None,
-            "constructor": signature(inspect.getattr_static(cls, "__init__")),
+            "constructor": constructor(cls),
             "forward": signature(_own_forward(cls)),
             "used_by": [
                 other
@@ -45,6 +45,13 @@ def classes(module: ModuleType) -> list[dict[str, Any]]:
         }
         for name, cls in found
     ]
+
+
+def constructor(cls: type) -> list[list[Any]]:
+    """The signature of the first constructor on the way up that names an argument."""
+    found = [signature(vars(kind)["__init__"]) for kind in cls.__mro__ if "__init__" in vars(kind)]
+    named = (one for one in found if any(not kind.startswith("var") for _, kind, *_ in one))
+    return next(named, [])
 
 
 def signature(function: Any) -> list[list[Any]]:

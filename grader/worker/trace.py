@@ -32,13 +32,16 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked 
         super().__init__()
         self.file = file
         self.steps: list[Step] = []
-        self._origins = {id(tensor): name for name, tensor in known.items()}
+        self._known = {id(tensor): name for name, tensor in known.items()}
+        self._origins = dict(self._known)
         # Kept alive, so that no later tensor can have the identity of an earlier one.
         self._kept: list[Any] = [known]
 
     def begin(self, inputs: list[Any]) -> None:
         """Name the inputs of the call that follows; only the last call's steps are kept."""
         self.steps.clear()
+        # A step of an earlier call has no number any more.
+        self._origins = dict(self._known)
         self._kept.append(inputs)
         for number, value in enumerate(inputs):
             if isinstance(value, torch.Tensor):

@@ -1,0 +1,264 @@
+"""Mistakes named from what was seen, their order, the walk, and traces that are made up."""
+
+import re
+
+import pytest
+from sources import MERGE, PLAIN, PROJECT, SCALED, SOFTMAX, SPLIT, line_of
+from test_grade import UNKNOWN_LAYOUT
+
+from grader.bank import load_exercise
+from grader.bank.bench import Bench
+from grader.diagnosis import diagnose, name_mistakes
+from grader.mistakes import CATALOGUE
+from grader.mistakes.seen import RULES, name_seen
+from grader.model import Message, Observation, Outcome, Status, Verdict
+from grader.texts import load_texts
+
+EXERCISE = load_exercise("self-attention")
+AREAS = {case.id: case.area for case in EXERCISE.cases}
+
+
+def fail(key, case="values", mistake=None, cost=1.0, **fields):
+    """A failed verdict with this message."""
+    area = AREAS.get(case, "state")
+    return Verdict(case, area, Outcome.FAILED, 0.0, cost, Message(key, fields), mistake)
+
+
+# One sign for each rule, in the order of the rules.
+SIGNS = [
+    ("not-filled-in", fail("trouble.unfilled")),
+    ("view-on-non-contiguous", fail("trouble.raised", text="view size is not compatible with")),
+    ("fill-overflows-float16", fail("trouble.raised", text="be converted without overflow")),
+    ("mask-none-used", fail("trouble.raised", "mask-none", text="bad operand type for unary ~")),
+    ("dtypes-mixed", fail("trouble.raised", text="expected m1 and m2 to have the same dtype")),
+    ("divisibility-unchecked", fail("divisibility.accepted")),
+    ("head-dim-floored", fail("divisibility.floored")),
+    ("divisibility-checked-late", fail("divisibility.only-in-forward")),
+    ("divisibility-asserted", fail("divisibility.other-exception")),
+    ("nan-dead-rows", fail("dead.not-finite", "dead-rows-float64")),
+    ("uniform-dead-rows", fail("dead.uniform-half", "dead-rows-float64")),
+    ("dead-rows-not-zero", fail("dead.not-zero", "dead-rows-float64")),
+    ("nan-dead-gradients", fail("dead.gradient-not-finite", "dead-rows-gradients")),
+    ("dropout-always-on", fail("dropout.on-in-eval")),
+    ("dropout-never-applied", fail("dropout.never-on")),
+    ("dropout-repeats", fail("dropout.repeats")),
+    ("dropout-not-inverted", fail("dropout.scale")),
+    ("dropout-misplaced", fail("dropout.elsewhere")),
+    ("dropout-shared", fail("dropout.together")),
+    ("dropout-rate-wrong", fail("dropout.rate")),
+    ("dropout-argument-missing", fail("dropout.no-argument")),
+    ("dropout-gradient-wrong", fail("dropout.slope")),
+    ("state-kept", fail("state.kept")),
+    ("input-changed-in-place", fail("state.input-changed")),
+    ("parameters-not-registered", fail("state.unregistered")),
+    ("parameter-unused", fail("state.idle-parameter")),
+    ("extra-parameter", fail("state.extra-parameter")),
+    ("global-switch-turned", fail("state.turned")),
+    ("tensor-left-behind", fail("state.stays-behind")),
+    ("ready-made-attention", fail("state.ready-made")),
+    ("output-dtype-changed", fail("dtype.differs")),
+    ("softmax-in-half", fail("values.imprecise")),
+    ("weights-missing", fail("shape.not-a-pair")),
+    ("weights-averaged", fail("shape.differs", "weights-shape")),
+    ("output-projection-missing", fail("shape.no-output-projection")),
+    ("gradient-cut", fail("gradient.missing")),
+    ("mask-form-refused", fail("mask.form", "mask-forms", inner=Message("trouble.raised"))),
+    ("future-leaks", fail("mask.future-leaks", "causal-future")),
+    ("padding-leaks", fail("mask.hidden-leaks", "padding-hidden")),
+    ("batch-squeezed", fail("shape.differs", "values-batch-of-one")),
+    ("length-squeezed", fail("trouble.raised", "one-token", text="too many indices")),
+    ("length-limited", fail("values.differ", "long-sequence")),
+    ("fill-too-small", fail("values.differ", "hidden-however-large")),
+    ("exp-overflow", fail("values.not-finite", "large-logits-float32")),
+    ("wrong-cross-length", fail("shape.differs", "more-keys")),
+    ("state-kept", fail("values.differ", "no-state")),
+]
+
+
+def test_every_rule_has_a_sign():
+    assert [mistake for mistake, _ in SIGNS] == [rule.mistake for rule in RULES]
+
+
+@pytest.mark.parametrize("at", range(len(RULES)), ids=lambda at: f"{at}-{RULES[at].mistake}")
+def test_sign_names_its_mistake_by_its_own_rule(at):
+    mistake, verdict = SIGNS[at]
+    assert name_seen(verdict, [verdict]) == mistake
+    first = next(rule for rule in RULES if rule.fits(verdict))
+    assert first is RULES[at]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.mistake)
+def test_rule_speaks_of_what_exists(rule):
+    """Keys that a check can give, cases that a bank has, a mistake with a sentence."""
+    sentences = load_texts("en").sentences
+    assert any(re.fullmatch(rule.key, key) for key in sentences)
+    assert f"mistake.{rule.mistake}" in sentences
+    names = ("self-attention", "causal-self-attention", "cross-attention", "free")
+    cases = [case.id for name in names for case in load_exercise(name).cases]
+    assert any(re.search(rule.case, case) for case in cases)
+
+
+# They have a page, and nothing that recognises them yet.
+UNNAMED = {"value-ignored"}
+
+
+def test_mistakes_with_a_sentence_can_be_named():
+    named = {
+        key.removeprefix("mistake.") for key in load_texts("en").sentences if "mistake." in key
+    }
+    assert named - set(CATALOGUE) - {rule.mistake for rule in RULES} == UNNAMED
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [fail("values.differ"), fail("trouble.raised", text="boom"), fail("gradient.differs")],
+    ids=lambda verdict: verdict.message.key,
+)
+def test_sign_of_nothing_in_particular_names_nothing(verdict):
+    assert name_seen(verdict, [verdict]) is None
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.FAILED])
+def test_only_what_failed_is_named(outcome):
+    verdict = Verdict("values", "scaling", outcome, 0.0, 1.0, Message("trouble.unfilled"))
+    assert name_seen(verdict, [verdict]) is None
+
+
+def test_mistake_named_by_a_check_stays():
+    verdict = fail("dead.not-finite", "dead-rows-float64", "missing-scale")
+    assert name_seen(verdict, [verdict]) == "missing-scale"
+
+
+CASE_RULES = [at for at, rule in enumerate(RULES) if rule.case]
+
+
+@pytest.mark.parametrize("at", CASE_RULES, ids=lambda at: f"{at}-{RULES[at].mistake}")
+@pytest.mark.parametrize(
+    "other",
+    [fail("values.differ", "strided-slice"), fail("values.differ", "values", "missing-scale")],
+    ids=["other-case", "known-mistake"],
+)
+def test_case_names_a_mistake_only_where_nothing_else_fails(at, other):
+    mistake, verdict = SIGNS[at]
+    assert name_seen(verdict, [verdict, other]) != mistake
+    harmless = fail("divisibility.accepted", "indivisible-10-by-4")
+    assert name_seen(verdict, [verdict, harmless]) == mistake
+
+
+def names(*verdicts):
+    return {v.case: v.mistake for v in name_mistakes(EXERCISE, EXERCISE.contract, verdicts)}
+
+
+def test_consequences_stand_under_a_structural_root():
+    found = names(
+        fail("values.differ", "values", "missing-scale"),
+        fail("values.differ", "values-wide-heads"),
+        fail("mask.hidden-leaks", "padding-hidden"),
+        fail("dead.not-zero", "dead-rows-float64"),
+        fail("dead.not-finite", "dead-rows-float32"),
+        fail("dropout.slope", "dropout-gradients"),
+        fail("divisibility.accepted", "indivisible-10-by-4"),
+        fail("trouble.raised", "mask-none", text="boom"),
+    )
+    root = "missing-scale"
+    assert found["values-wide-heads"] == found["padding-hidden"] == root
+    assert found["dead-rows-float64"] == found["dropout-gradients"] == root
+    # A NaN has nothing to do with a scale, nor has the constructor, nor an exception.
+    assert found["dead-rows-float32"] == "nan-dead-rows"
+    assert found["indivisible-10-by-4"] == "divisibility-unchecked"
+    assert found["mask-none"] != root
+
+
+def test_consequences_of_a_mask_stand_under_it():
+    found = names(
+        fail("values.differ", "causal-values", "mask-inverted"),
+        fail("dead.not-finite", "dead-rows-float64"),
+        fail("mask.future-leaks", "causal-future"),
+        fail("gradient.differs", "gradients-masked"),
+        fail("gradient.differs", "gradients-of-inputs"),
+        fail("dropout.never-on", "dropout-in-training"),
+    )
+    root = "mask-inverted"
+    assert found["dead-rows-float64"] == found["causal-future"] == root
+    assert found["gradients-masked"] == root
+    assert found["gradients-of-inputs"] is None
+    assert found["dropout-in-training"] == "dropout-never-applied"
+
+
+def test_nothing_is_named_where_nothing_failed():
+    passed = Verdict("values", "scaling", Outcome.PASSED, 1.0, 1.0)
+    followed = Message("followed", {"mistake": "missing-scale"})
+    followed = Verdict("values", "scaling", Outcome.PASSED, 1.0, 1.0, followed)
+    assert names(passed) == names(followed) == {"values": None}
+
+
+def refuse(probe):
+    return Observation(Status.RAISED)
+
+
+def test_costliest_mistake_stands_first():
+    bench = Bench(EXERCISE.contract, None, refuse, None, 1)
+    verdicts = [
+        fail("state.kept", "no-state", "state-kept", 2.0),
+        fail("values.differ", "values", "missing-scale", 1.5),
+        fail("values.differ", "other-sizes", None, 9.0),
+        fail("values.differ", "values-wide-heads", "missing-scale", 1.5),
+        fail("dead.uniform", "dead-rows-float64", "uniform-dead-rows", 1.0),
+        Verdict("shapes", "shapes", Outcome.PASSED, 1.0, 1.0),
+    ]
+    found = diagnose(bench, EXERCISE, verdicts)
+    assert [(m.mistake, m.cases) for m in found.mistakes] == [
+        ("missing-scale", ("values", "values-wide-heads")),
+        ("state-kept", ("no-state",)),
+        ("uniform-dead-rows", ("dead-rows-float64",)),
+    ]
+    assert (found.departures, found.walk) == ((), ())
+
+
+def test_line_of_an_exception_is_the_line_of_its_mistake():
+    bench = Bench(EXERCISE.contract, None, refuse, None, 1)
+    raised = fail("trouble.raised", "mask-none", "mask-none-used", line=14, text="bad operand")
+    found = diagnose(bench, EXERCISE, [fail("state.kept", "no-state", "mask-none-used"), raised])
+    assert found.mistakes[0].line == 14
+
+
+def test_walk_of_a_right_file_names_its_lines(grade_source):
+    found = grade_source(PLAIN, "self-attention").diagnosis
+    assert (found.mistakes[1:], found.departures) == ((), ())
+    strides = [(s.line, s.name, s.operation, s.shape, s.what) for s in found.walk]
+    project, split, scores, softmax, merge = map(line_of, (PROJECT, SPLIT, SCALED, SOFTMAX, MERGE))
+    for stride in (
+        (project, "(q, k, v)", "linear", "[B, L, H*d]", "q"),
+        (split, "(q, k, v)", "transpose", "[B, H, S, d]", "v"),
+        (scores, "scores", "matmul", "[B, H, L, S]", "scores"),
+        (scores, "scores", "div", "[B, H, L, S]", "scaled scores"),
+        (softmax, "weights", "softmax", "[B, H, L, S]", "weights"),
+        (merge, "output", "linear", "[B, L, D]", "output"),
+    ):
+        assert stride in strides
+    assert [s.line for s in found.walk] == sorted(s.line for s in found.walk)
+
+
+def test_file_without_a_layout_has_no_walk(grade_source):
+    found = grade_source(UNKNOWN_LAYOUT, "self-attention")
+    assert any(m.key == "convention.layout-unknown" for m in found.convention)
+    assert (found.diagnosis.walk, found.diagnosis.departures) == ((), ())
+
+
+def test_graded_file_gets_its_line_and_its_sentence(grade_source):
+    source = PLAIN.replace(" / math.sqrt(q.shape[-1])", "")
+    found = grade_source(source, "self-attention").diagnosis
+    scale = found.mistakes[0]
+    assert (scale.mistake, scale.line) == ("missing-scale", line_of(SOFTMAX))
+    departure = next(d for d in found.departures if d.case in scale.cases)
+    assert departure.message.key == "departure.unscaled"
+
+
+def test_departure_is_shown_at_sizes_that_tell_axes_apart(grade_source):
+    source = PLAIN.replace(SPLIT, "t.reshape(len(t), self.h, t.shape[1], -1) for t")
+    found = grade_source(source, "self-attention").diagnosis
+    assert found.mistakes[0].mistake == "split-without-transpose"
+    # The case of one number a head comes first, and its axes would be [B, H*L, H*L, 1].
+    departure = found.departures[0]
+    assert (departure.case, departure.line) == ("values", line_of(SPLIT))
+    assert departure.message.fields["got"] == "[B, H*L, H*L, d]"
