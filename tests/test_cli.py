@@ -49,8 +49,8 @@ def test_walk_is_shown_where_asked_for():
     plain = mha_grade(RIGHT, "--seed", 5).stdout
     walked = mha_grade(RIGHT, "--seed", 5, "--walk").stdout
     assert WALK not in plain
-    # After the verdict, before what was printed and the isolation.
-    shown = walked[walked.index(WALK) : walked.index("Isolation: ")].splitlines()
+    # After the verdict, before the questions.
+    shown = walked[walked.index(WALK) : walked.index("What an interviewer")].splitlines()
     lines = RIGHT.read_text(encoding="utf-8").splitlines()
     made = [line for line in shown[1:] if line]
     assert all(int(line.split()[0]) <= len(lines) for line in made)

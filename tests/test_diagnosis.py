@@ -30,6 +30,7 @@ SIGNS = [
     ("view-on-non-contiguous", fail("trouble.raised", text="view size is not compatible with")),
     ("fill-overflows-float16", fail("trouble.raised", text="be converted without overflow")),
     ("mask-none-used", fail("trouble.raised", "mask-none", text="bad operand type for unary ~")),
+    ("state-kept", fail("trouble.raised", "cast-after-use", text="expected Double")),
     ("dtypes-mixed", fail("trouble.raised", text="expected m1 and m2 to have the same dtype")),
     ("divisibility-unchecked", fail("divisibility.accepted")),
     ("head-dim-floored", fail("divisibility.floored")),

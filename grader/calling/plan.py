@@ -28,7 +28,7 @@ class NotOfferedError(Exception):
 
 @dataclass(frozen=True)
 class Slot:
-    """One argument and what goes there; by keyword where it has a `name`.
+    """One argument and what goes there; by keyword where it has a `name`, unless `positional`.
 
     Roles of a constructor: d_model, num_heads, head_dim, length, batch, dropout, settings, value;
     of forward: query, key, value, context (both of these), mask, padding, option, and flag, which
@@ -40,6 +40,12 @@ class Slot:
     value: Any = None
     style: MaskStyle = AS_DRAWN
     required: bool = False
+    positional: bool = False
+
+    @property
+    def keyword(self) -> str | None:
+        """The name to pass it by."""
+        return None if self.positional else self.name
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ class CallPlan:
         # Sequences first, wherever they stand in the signature: gradients come back in this order.
         for slot in sorted(self.forward, key=lambda slot: slot.role not in tensors):
             if slot.role in tensors:
-                call.append(Input(self.arrange(tensors[slot.role]), dtype, storage, slot.name))
+                call.append(Input(self.arrange(tensors[slot.role]), dtype, storage, slot.keyword))
             elif slot.role in masks:
                 call.append(replace(masks[slot.role], name=slot.name))
             elif slot.role == "option":

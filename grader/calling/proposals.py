@@ -151,7 +151,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     said = {a.name: role_in(a.name, roles.FORWARD) for a in arguments}
     found = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
     # One of each kind: a second attention mask means something that is not known here.
-    masks = list({slot.role: slot for slot in reversed(found)}.values())
+    masks = [s for n, s in enumerate(found) if s.role not in [one.role for one in found[:n]]]
     flags = [Slot("flag", a.name) for a in arguments if said[a.name] == "flag"]
     taken = {slot.name for slot in found}
     free = [a for a in arguments if a.name not in taken and said[a.name] != "flag"]
@@ -168,7 +168,12 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     for names in _orders([said[a.name] for a in wanted]):
         # By position where they come first, as people call it.
         sequences = (
-            Slot(role, None if leading and a.kind in POSITIONAL else _name(a), required=a.required)
+            Slot(
+                role,
+                _name(a),
+                required=a.required,
+                positional=leading and a.kind in POSITIONAL,
+            )
             for role, a in zip(names, wanted)
         )
         yield (*sequences, *masks, *flags)

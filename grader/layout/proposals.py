@@ -128,10 +128,11 @@ class Finder:
         taken = {place.weight for place in places.values()}
         order = _inner_order(places["Wq"].pattern)
         # Split one way and merged another is rare, and right all the same.
+        mixed = len(self.outputs) <= MAX_ALIKE
         outputs = [
             (place, more + 2 * (_inner_order(place.pattern) != order))
             for place, more in self.outputs
-            if place.weight not in taken
+            if place.weight not in taken and (mixed or _inner_order(place.pattern) == order)
         ]
         if not outputs:
             yield Layout(places, cost)

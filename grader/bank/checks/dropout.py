@@ -20,7 +20,6 @@ from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import GAIN, Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
-from grader.calling import NotOfferedError
 from grader.definition import split_heads
 from grader.model import Array, Case, Observation
 
@@ -32,8 +31,6 @@ FALSE_ALARM = 1e-10
 # below NOISE for weights that are not tiny; where one is, its ratio to itself says nothing.
 CLEAR = 1e-2
 NOISE = 0.05
-MANY = {"batch": 1024, "q_len": 3, "kv_len": 4, "d_model": 6, "num_heads": 2}
-DEVIATIONS = 8.0
 FIRM = 1e-2
 STEP = 1e-3
 
@@ -91,37 +88,6 @@ def repeats_in_eval(bench: Bench, case: Case) -> Finding:
     if first is not None and second is not None and np.array_equal(first, second):
         return PASSED
     return failed("dropout.differs-in-eval")
-
-
-def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
-    """In training no two samples are alike, and their mean is what eval gives.
-
-    All samples have the same input. Wherever dropout acts after the softmax the output is linear
-    in it, so with kept values scaled by 1 / (1 - p) the mean over many samples is the output
-    without it. By Bernstein's bound a right file is this far off in fewer than one run of a
-    million.
-    """
-    if not bench.plan.has_dropout:
-        raise NotOfferedError("dropout")
-    problem = bench.draw(case, MANY, expanded=True)
-    options: dict[str, Any] = {"dropout": probability, "train": True, "seed": bench.seed & 0xFFFF}
-    calls = (bench.call(problem), bench.call(problem))
-    seen = bench.run(bench.probe(problem, calls=calls, **options))
-    found = trouble(seen)
-    if found is not None:
-        return found
-    output, again = bench.answer(seen).output, bench.answer(seen, 1).output
-    expected = bench.expect(case, problem).output
-    if output is None or output.shape != expected.shape or not np.isfinite(output).all():
-        return failed("dropout.no-output")
-    spread = output.std(axis=0)
-    if (spread.max(axis=-1) < STEP * np.abs(expected[0]).max()).any():
-        return failed("dropout.never-on", probability=probability)
-    if again is not None and np.array_equal(output, again):
-        return failed("dropout.repeats")
-    off = np.abs(output.mean(axis=0) - expected[0])
-    far = off > DEVIATIONS * spread / np.sqrt(len(output)) + STEP * np.abs(expected[0]).max()
-    return failed("dropout.mean", probability=probability) if far.any() else PASSED
 
 
 def is_on_in_training(bench: Bench, case: Case, probability: float) -> Finding:
