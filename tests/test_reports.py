@@ -9,11 +9,15 @@ import pytest
 
 from grader.model import (
     FREE,
+    Departure,
+    Diagnosis,
     Isolation,
     Message,
+    NamedMistake,
     Outcome,
     Printed,
     Report,
+    Stride,
     Submission,
     Verdict,
 )
@@ -84,6 +88,20 @@ SAMPLE = Report(
     printed=Printed("hello\n\\x1b[31mred", 14),
     seconds=1.25,
     bank="abcdef012345",
+    diagnosis=Diagnosis(
+        (NamedMistake("missing-scale", 21, ("values", "values-wide-heads")),),
+        (
+            Departure(
+                21,
+                Message(
+                    "departure.unscaled",
+                    {"operation": "softmax", "name": "weights", "line": 21, "scores": 20},
+                ),
+                "values",
+            ),
+        ),
+        (Stride(20, "scores", "matmul", "[B, H, L, S]", "scores"),),
+    ),
 )
 
 
@@ -134,6 +152,7 @@ FREE_SAMPLE = replace(
         SAMPLE.convention[1],
     ),
     printed=Printed("", 0),
+    diagnosis=Diagnosis(),
 )
 SAMPLES = {"": SAMPLE, "-free": FREE_SAMPLE}
 
