@@ -139,6 +139,9 @@ class Tracer:
         answer = self.bench.answer(seen)
         found = find_not_finite(seen.trace, answer)
         if found is None and dtype == "float64":
+            # What other areas pay for is no departure here: a second mistake has its own line.
+            meant = self.bench.steps(self.bench.charged_elsewhere(case))
+            problem = replace(problem, right=meant)
             found = find_departure(seen.trace, problem, self.sequences, answer.output)
         return found and replace(found, case=case.id)
 

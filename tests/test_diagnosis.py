@@ -146,6 +146,17 @@ def test_case_names_a_mistake_only_where_nothing_else_fails(at, other):
     assert name_seen(verdict, [verdict, harmless]) == mistake
 
 
+def test_overflow_of_exp_shows_wherever_scores_are_large():
+    seen = [
+        fail("values.not-finite", case)
+        for case in ("hidden-however-large", "large-logits-float32", "float16-masked-scores")
+    ]
+    assert names(*seen)["large-logits-float32"] == "exp-overflow"
+    assert names(*seen, fail("values.not-finite"))["large-logits-float32"] is None
+    # Scores that are too large for float16 say nothing of an exp.
+    assert names(fail("values.not-finite", "large-values-float16"))["large-values-float16"] is None
+
+
 def names(*verdicts):
     return {v.case: v.mistake for v in name_mistakes(EXERCISE, EXERCISE.contract, verdicts)}
 
@@ -263,3 +274,13 @@ def test_departure_is_shown_at_sizes_that_tell_axes_apart(grade_source):
     departure = found.departures[0]
     assert (departure.case, departure.line) == ("values", line_of(SPLIT))
     assert departure.message.fields["got"] == "[B, H*L, H*L, d]"
+
+
+def test_second_mistake_gets_a_line_of_its_own(grade_source):
+    """The first is taken as meant where another area pays for it."""
+    source = PLAIN.replace("/ math.sqrt(q.shape[-1])", "/ q.shape[-1]")
+    source = source.replace('float("-inf")', "-1e9").replace(SOFTMAX, "scores.softmax(-1)")
+    found = grade_source(source, "self-attention").diagnosis
+    lines = {mistake.mistake: mistake.line for mistake in found.mistakes}
+    assert lines["scale-by-head-dim"] == line_of(SCALED)
+    assert lines["uniform-dead-rows"] == line_of(SOFTMAX)

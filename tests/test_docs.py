@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from grader.grade import Request, grade
-from grader.reports import FORMATS
+from grader.intake import read_submission
+from grader.reports import FORMATS, View
 from grader.texts import load_texts
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -19,3 +22,25 @@ def test_report_of_a_free_file_is_shown_as_it_is(forge, submit):
     report = grade(submit(source, "my_attention.py"), forge, Request(seed=7))
     printed = FORMATS["terminal"](report, load_texts("en"))
     assert printed.startswith(shown + "\nIsolation: ")
+
+
+def test_diagnosis_is_shown_as_it_is(forge):
+    text = (DOCS / "diagnosis.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    path = DOCS.parent / "tests" / "submissions" / "wrong" / "missing_scale.py"
+    report = grade(read_submission(path), forge, Request(seed=1))
+    printed = FORMATS["terminal"](report, load_texts("en"), View(walk=True))
+    assert len(blocks) == 2
+    for part in (part for block in blocks for part in block.split("   ...\n")):
+        assert part in printed
+
+
+@pytest.mark.parametrize(
+    "key", [k for k in load_texts("en").sentences if k.startswith("departure.")]
+)
+def test_departure_is_described(key):
+    """In the table of docs/report.md, with every field that its sentence has."""
+    text = (DOCS / "report.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `{key}` \|(.*)\|$", text, re.MULTILINE)
+    fields = set(re.findall(r"{(\w+)}", load_texts("en").sentences[key])) - {"line"}
+    assert {name for name in fields if f"`{name}`" not in row} == set()

@@ -17,8 +17,8 @@ from grader.model import Message, Outcome, Verdict
 class Rule:
     """One way to recognise a mistake: `key` of the message, patterns for its text and the case.
 
-    With a pattern for the case, the mistake is meant only where nothing but such cases fails; with
-    one for the `place`, in these cases whatever else fails.
+    With a pattern for the case, the mistake is meant only where nothing but such cases fails, and
+    those that `among` names; with one for the `place`, in these cases whatever else fails.
     """
 
     mistake: str
@@ -26,6 +26,7 @@ class Rule:
     text: str = ""
     case: str = ""
     place: str = ""
+    among: str = ""
 
     def fits(self, verdict: Verdict) -> bool:
         """True where the verdict is a sign of the mistake."""
@@ -91,7 +92,12 @@ RULES = (
     Rule("length-squeezed", VALUES, case=r"^one-(token|query|key)$"),
     Rule("length-limited", VALUES, case=r"long"),
     Rule("fill-too-small", VALUES, case=r"hidden-however-large"),
-    Rule("exp-overflow", r"values\.not-finite", case=r"large-logits"),
+    Rule(
+        "exp-overflow",
+        r"values\.not-finite",
+        case=r"large-logits",
+        among=r"large-values|hidden-however-large|masked-scores",
+    ),
     Rule("wrong-cross-length", VALUES, case=r"(more-keys|more-queries|two-lengths)"),
     Rule("state-kept", VALUES, case=r"^no-state|shorter-after"),
 )
@@ -112,4 +118,5 @@ def _is_alone(rule: Rule, verdicts: Sequence[Verdict]) -> bool:
         for v in verdicts
         if v.outcome is Outcome.FAILED and v.message and re.fullmatch(VALUES, v.message.key)
     ]
-    return all(not v.mistake and re.search(rule.case, v.case) for v in alike)
+    allowed = re.compile(f"{rule.case}|{rule.among}" if rule.among else rule.case)
+    return all(not v.mistake and allowed.search(v.case) for v in alike)
