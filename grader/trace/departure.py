@@ -32,10 +32,12 @@ class Trail:
         for step, parents in zip(steps, self.parents):
             direct = any(_is_sequence(source, sequences) for source in step.sources)
             self.derived.append(direct or any(self.derived[p] for p in parents))
-        self.found = [
-            recognise(step.value, known, problem) if own else None
-            for step, own in zip(steps, self.derived)
-        ]
+        # With a mistake taken as meant, what is expected may be infinite or NaN.
+        with np.errstate(all="ignore"):
+            self.found = [
+                recognise(step.value, known, problem) if own else None
+                for step, own in zip(steps, self.derived)
+            ]
         self.children: list[list[int]] = [[] for _ in steps]
         for child, parents in enumerate(self.parents):
             for parent in parents:
