@@ -92,7 +92,9 @@ def main(
         elif file is None:
             raise UsageError("usage.no-file")
         else:
-            request = Request(_check_seed(seed), FREE if free else exercise, class_name)
+            chosen = FREE if free else exercise
+            walked = walk or format_ != "terminal"
+            request = Request(_check_seed(seed), chosen, class_name, walked)
             view = View(hints, walk, answers)
             code = _grade(context.obj, file, request, format_, output, min_score, texts, view)
             _leave(code)

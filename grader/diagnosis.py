@@ -1,23 +1,18 @@
-"""From verdicts to what a candidate needs: mistakes by name, lines, the way of the shapes."""
+"""From verdicts to what a candidate needs: each mistake with its line, the way of the shapes."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from grader.bank.bench import Bench
 from grader.bank.draw import Problem
 from grader.calling import NotOfferedError
-from grader.mistakes import CATALOGUE, Mistake
-from grader.mistakes.seen import CONSEQUENCES, name_seen
 from grader.model import (
     Case,
-    Contract,
     Departure,
     Diagnosis,
     Exercise,
-    Message,
     NamedMistake,
     Observation,
     Outcome,
@@ -30,61 +25,13 @@ from grader.trace import find_departure, find_not_finite, walk
 # Checks that compare the values of one problem, which can be traced as it stands.
 TRACED = ("matches_reference", "handles_dead_rows", "accepts_none_mask", "ignores_hidden")
 MAX_TRACES = 6
-# What is read off values that are wrong already says nothing of its own.
-BY_VALUES = (
-    r"mask\..*|dead\.(output|not-zero)"
-    r"|dropout\.(?!no-argument|on-in-eval|differs-in-eval|never-on|repeats).*"
-)
 LARGEST = 4000
-# A trace of this length was cut off, and its end is not the end of forward.
-LONGEST = 600
 
 
-def name_mistakes(
-    exercise: Exercise, contract: Contract, judged: Iterable[Verdict]
-) -> tuple[Verdict, ...]:
-    """The verdicts with a mistake named wherever what was seen names one.
-
-    What a known mistake is charged with stands under it, whatever else it looks like; so does
-    what goes wrong under a mask, where the mistake is one of masks.
-    """
-    verdicts = list(judged)
-    roots = [CATALOGUE[v.mistake] for v in verdicts if v.mistake in CATALOGUE]
-    masked = {
-        case.id
-        for case in exercise.cases
-        if contract.causal or {"mask", "masks", "forms"} & set(case.args)
-    }
-    for at, verdict in enumerate(verdicts):
-        if verdict.outcome is Outcome.FAILED and not verdict.mistake:
-            root = next((r.id for r in roots if _follows(verdict, r, masked)), None)
-            verdicts[at] = replace(verdict, mistake=root)
-    named = [replace(v, mistake=name_seen(v, verdicts)) for v in verdicts]
-    if any(v.mistake == "gradient-cut" for v in named):
-        # What gets no gradient because the way back is cut is not therefore unused.
-        return tuple(
-            replace(v, mistake="gradient-cut") if v.mistake == "parameter-unused" else v
-            for v in named
-        )
-    return tuple(named)
-
-
-def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
-    message = verdict.message
-    if message is None or not re.fullmatch(CONSEQUENCES, message.key):
-        return False
-    inner = message.fields.get("inner")
-    if isinstance(inner, Message) and inner.key == "values.not-finite-dead":
-        return False
-    if verdict.area in root.areas:
-        return True
-    if root.is_structural:
-        return bool(re.fullmatch(BY_VALUES, message.key))
-    return verdict.case in masked
-
-
-def diagnose(bench: Bench, exercise: Exercise, verdicts: Sequence[Verdict]) -> Diagnosis:
-    """Each mistake with its line and cases, the costliest first; and the walk."""
+def diagnose(
+    bench: Bench, exercise: Exercise, verdicts: Sequence[Verdict], walked: bool = True
+) -> Diagnosis:
+    """Each mistake with its line and cases, the costliest first; and the walk, if asked for."""
     tracer = Tracer(bench, exercise)
     groups: dict[str | None, list[Verdict]] = {}
     for verdict in verdicts:
@@ -99,7 +46,7 @@ def diagnose(bench: Bench, exercise: Exercise, verdicts: Sequence[Verdict]) -> D
             departures.append(departure)
         if mistake is not None:
             findings.append(NamedMistake(mistake, line, tuple(v.case for v in group)))
-    return Diagnosis(tuple(findings), tuple(departures), tuple(tracer.walk()))
+    return Diagnosis(tuple(findings), tuple(departures), tuple(tracer.walk()) if walked else ())
 
 
 def _cost(group: Sequence[Verdict]) -> float:
@@ -128,9 +75,6 @@ class Tracer:
         problem = self._pose(case)
         if problem is None:
             return None
-        # Other mistakes are taken as meant, so that this one's line is found.
-        others = [m for m in self.bench.carried if m.id != verdict.mistake]
-        problem = replace(problem, right=self.bench.steps(others))
         self.left -= 1
         dtype = str(case.args.get("dtype", "float64"))
         seen = self._run(replace(problem, dtype=dtype))

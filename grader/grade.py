@@ -18,8 +18,9 @@ from grader.convention import (
     find_convention,
     match_exercise,
 )
-from grader.diagnosis import diagnose, name_mistakes
+from grader.diagnosis import diagnose
 from grader.errors import UnusableSubmission, WorkerError
+from grader.mistakes import name_mistakes
 from grader.model import (
     FREE,
     Case,
@@ -38,11 +39,12 @@ from grader.sandbox.session import Loaded, Session
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asked for beyond the file: None is "find out"."""
+    """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes."""
 
     seed: int
     exercise: str | None = None
     class_name: str | None = None
+    walked: bool = True
 
 
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
@@ -99,7 +101,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         areas=exercise.areas,
         convention=tuple(describe_convention(convention, named == FREE)),
         verdicts=verdicts,
-        diagnosis=diagnose(bench, exercise, verdicts),
+        diagnosis=diagnose(bench, exercise, verdicts, request.walked),
     )
     asked = choose(tuple(see(report, bench)), request.seed)
     return replace(report, follow_ups=tuple(asked))

@@ -1,6 +1,7 @@
 """Mistakes named from what was seen, their order, the walk, and traces that are made up."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from sources import MERGE, PLAIN, PROJECT, SCALED, SOFTMAX, SPLIT, line_of
@@ -8,8 +9,8 @@ from test_grade import UNKNOWN_LAYOUT
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
-from grader.diagnosis import diagnose, name_mistakes
-from grader.mistakes import CATALOGUE
+from grader.diagnosis import diagnose
+from grader.mistakes import CATALOGUE, name_mistakes
 from grader.mistakes.seen import RULES, name_seen
 from grader.model import Message, Observation, Outcome, Status, Verdict
 from grader.texts import load_texts
@@ -130,7 +131,8 @@ def test_mistake_named_by_a_check_stays():
     assert name_seen(verdict, [verdict]) == "missing-scale"
 
 
-CASE_RULES = [at for at, rule in enumerate(RULES) if rule.case]
+CASE_RULES = [at for at, rule in enumerate(RULES) if rule.case and rule.alone]
+SURE_RULES = [at for at, rule in enumerate(RULES) if rule.case and not rule.alone]
 
 
 @pytest.mark.parametrize("at", CASE_RULES, ids=lambda at: f"{at}-{RULES[at].mistake}")
@@ -144,6 +146,14 @@ def test_case_names_a_mistake_only_where_nothing_else_fails(at, other):
     assert name_seen(verdict, [verdict, other]) != mistake
     harmless = fail("divisibility.accepted", "indivisible-10-by-4")
     assert name_seen(verdict, [verdict, harmless]) == mistake
+
+
+@pytest.mark.parametrize("at", SURE_RULES, ids=lambda at: f"{at}-{RULES[at].mistake}")
+def test_rule_that_need_not_stand_alone_names_whatever_else_fails(at):
+    mistake, verdict = SIGNS[at]
+    other = fail("values.differ", "values", "missing-scale")
+    assert name_seen(verdict, [verdict, other]) == mistake
+    assert not RULES[at].fits(replace(verdict, case="values"))
 
 
 def test_overflow_of_exp_shows_wherever_scores_are_large():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -130,6 +130,11 @@ class CallPlan:
         styles = [slot.style for slot in self.forward if slot.role in MASKS]
         return bool(styles) and all(style.meaning == "lengths" for style in styles)
 
+    @property
+    def masks_between(self) -> bool:
+        """True where a mask can say of each query what it may see."""
+        return any("q" in axes for axes in self.mask_axes())
+
     def mask_axes(self) -> list[set[str]]:
         """The axes of each form of mask that is known to be taken; [] where any broadcasts."""
         styles = [slot.style for slot in self.forward if slot.role in MASKS]
@@ -163,30 +168,31 @@ class CallPlan:
 
     def _masks(self, mask: Array | None, sizes: Sequence[int], dtype: str) -> dict[str, Input]:
         slots = {slot.role: slot for slot in self.forward if slot.role in MASKS}
+
+        def write(said: Mapping[str, Array]) -> dict[str, Input]:
+            found = {r: slots[r].style.write(m, sizes, dtype) for r, m in said.items()}
+            return {role: item for role, item in found.items() if item}
+
+        # One that must be given, and has nothing to say, shows everything.
+        everything = np.ones(tuple(sizes), dtype=bool)
+        spare = write({role: everything for role, slot in slots.items() if slot.required})
         if mask is None:
-            # One that must be given shows everything.
-            needed = [slot for slot in slots.values() if slot.required]
-            return {s.role: i for s in needed if (i := _write(s, _open(sizes), sizes, dtype))}
-        parts = split_mask(mask, sizes) if len(slots) == len(MASKS) else None
-        if parts is not None and not any(part.all() for part in parts):
-            # Two things to say, and an argument for each.
-            both = {r: _write(slots[r], part, sizes, dtype) for r, part in zip(MASKS, parts)}
-            if all(both.values()):
-                return {role: item for role, item in both.items() if item}
-        for role in reversed(MASKS):
-            if role in slots and (written := _write(slots[role], mask, sizes, dtype)):
-                others = {r: s for r, s in slots.items() if r != role and s.required}
-                rest = {r: _write(s, _open(sizes), sizes, dtype) for r, s in others.items()}
-                return {role: written} | {r: i for r, i in rest.items() if i}
+            return spare
+        for said in _ways_to_say(mask, sizes, slots):
+            written = write(said)
+            if len(written) == len(said):
+                return spare | written
         raise NotOfferedError("mask")
 
 
-def _write(slot: Slot, mask: Array, sizes: Sequence[int], dtype: str) -> Input | None:
-    return slot.style.write(mask, sizes, dtype)
-
-
-def _open(sizes: Sequence[int]) -> Array:
-    return np.ones(tuple(sizes), dtype=bool)
+def _ways_to_say(
+    mask: Array, sizes: Sequence[int], roles: Collection[str]
+) -> Iterator[dict[str, Array]]:
+    """A mask as each mask argument may be given it: both their part, or one the whole."""
+    parts = split_mask(mask, sizes) if len(roles) == len(MASKS) else None
+    if parts is not None and not any(part.all() for part in parts):
+        yield dict(zip(MASKS, parts))
+    yield from ({role: mask} for role in reversed(MASKS) if role in roles)
 
 
 def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:

@@ -52,18 +52,11 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
 
 def _describe_contract(convention: Convention) -> Iterable[Message]:
     contract, plan = convention.contract, convention.plan
-    if contract.causal:
-        yield Message("convention.causal")
-    if contract.residual:
-        yield Message("convention.residual")
+    for name in ("causal", "residual", "wide", "uniform_dead_rows", "one_length"):
+        if getattr(contract, name):
+            yield Message("convention." + name.replace("_", "-"))
     if plan.norms:
         yield Message("convention.without-norms")
-    if contract.wide:
-        yield Message("convention.wide")
-    if contract.uniform_dead_rows:
-        yield Message("convention.uniform-dead-rows")
-    if contract.one_length:
-        yield Message("convention.one-length")
     if plan.weights is not None:
         yield Message("convention.weights", {"output": plan.output, "weights": plan.weights})
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from grader.bank.bench import Run, agrees
+from grader.bank.bench import Bench, Run, agrees
 from grader.bank.draw import Problem, draw, generator, right_steps, visibility
 from grader.calling import CallPlan, MaskStyle, NotOfferedError, Slot
 from grader.convention.found import Convention
 from grader.convention.matching import lengths
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine
-from grader.model import Array, Contract, Probe, Status
+from grader.model import Array, Contract, Status
 
 READINGS = (
     MaskStyle("visible", "bool"),
@@ -30,9 +31,8 @@ FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
 # Where the sequence comes first, the batch may come last in the mask as well.
 SEQUENCE_FIRST = "l b m"
 BATCH_LAST = ("q k b", "q k 1", "1 k b")
-
-
-MANY = 8
+# Samples in a draw: fewer than tokens, and more.
+FEW, MANY = 2, 8
 DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
 
 
@@ -68,6 +68,7 @@ class Finder:
         self.carried = list(convention.carried)
         self.run = run
         self.seed = seed
+        self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
 
     def find_style(self, slot: Slot) -> None:
         """Settle what one mask argument means and which forms it takes."""
@@ -77,8 +78,7 @@ class Finder:
 
     def try_flag(self, slot: Slot) -> None:
         """Turn a switch for causality on, where no mask could say the same."""
-        styles = [s.style for s in self.plan.forward if s.role in FORMS]
-        if self.contract.causal or any("q" in form for style in styles for form in style.forms):
+        if self.contract.causal or self.plan.masks_between:
             return
         contract = replace(self.contract, causal=True)
         option = replace(slot, role="option", value=True)
@@ -92,8 +92,7 @@ class Finder:
 
     def keep_promise(self) -> None:
         """A class that calls itself causal has to be, unless a mask or a switch can make it so."""
-        styles = [s.style for s in self.plan.forward if s.role in FORMS]
-        between = any("q" in form.split() for style in styles for form in style.forms)
+        between = self.plan.masks_between
         if len(self.contract.inputs) == 1 and not self.contract.causal and not between:
             self.contract = replace(self.contract, causal=True)
             self.carried.append(CATALOGUE["causal-mask-missing"])
@@ -116,7 +115,7 @@ class Finder:
         """The first reading that is right, with every form in which it is."""
         for reading in _readings(slot):
             forms = self._forms(slot, reading)
-            fits = tuple(form for form in forms if self._is_right(slot, reading, form))
+            fits = tuple(form for form in forms if self._is_right(slot, reading, form, FEW))
             # With more samples than tokens, a form that was only taken by chance is not.
             firm = tuple(form for form in fits if self._is_right(slot, reading, form, MANY))
             if fits:
@@ -133,39 +132,40 @@ class Finder:
         """
         mistake = CATALOGUE["mask-of-first-sample"]
         for form in sorted(form for form in others if "b" in form.split()):
-            problem, output = self._try(slot, reading, form)
-            mistakes = [*self.carried, mistake]
-            if output is not None and self._fits(output, problem, self.contract, mistakes):
+            if self._is_right(slot, reading, form, FEW, [*self.carried, mistake]):
                 self.carried.append(mistake)
                 return (form,)
         return ()
 
-    def _is_right(self, slot: Slot, reading: MaskStyle, form: str, batch: int = 2) -> bool:
+    def _is_right(
+        self,
+        slot: Slot,
+        reading: MaskStyle,
+        form: str,
+        batch: int,
+        mistakes: Sequence[Mistake] | None = None,
+    ) -> bool:
+        """True where this is what comes back, with the mistakes found so far or with these."""
         problem, output = self._try(slot, reading, form, batch)
-        return output is not None and self._fits(output, problem, self.contract, self.carried)
+        made = self.carried if mistakes is None else mistakes
+        return output is not None and self._fits(output, problem, self.contract, made)
 
     def _read_wrongly(self, slot: Slot) -> MaskStyle | None:
         """The first reading under which one known mistake explains what comes back."""
         for reading in _readings(slot):
-            for form in self._forms(slot, reading):
-                problem, output = self._try(slot, reading, form)
-                for mistake in self._known() if output is not None else ():
-                    assert output is not None
-                    mistakes = [*self.carried, mistake]
-                    if not self._fits(output, problem, self.contract, mistakes):
-                        continue
-                    # On a second draw as well: one may fit by chance.
-                    problem, output = self._try(slot, reading, form, MANY)
-                    if output is not None and self._fits(output, problem, self.contract, mistakes):
-                        self.carried.append(mistake)
-                        return replace(reading, forms=(form,))
+            for form, mistake in itertools.product(self._forms(slot, reading), self._known()):
+                mistakes = [*self.carried, mistake]
+                # On a second draw as well: one may fit by chance.
+                if all(self._is_right(slot, reading, form, n, mistakes) for n in (FEW, MANY)):
+                    self.carried.append(mistake)
+                    return replace(reading, forms=(form,))
         return None
 
     def _read_at_all(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is taken, whatever comes of it."""
         for reading in _readings(slot):
             for form in self._forms(slot, reading):
-                if self._try(slot, reading, form)[1] is not None:
+                if self._try(slot, reading, form, FEW)[1] is not None:
                     return replace(reading, forms=(form,))
         return None
 
@@ -182,18 +182,22 @@ class Finder:
                 yield mistake
 
     def _try(
-        self, slot: Slot, reading: MaskStyle, form: str, batch: int = 2
+        self, slot: Slot, reading: MaskStyle, form: str, batch: int
     ) -> tuple[Problem, Array | None]:
-        kind = "padding" if reading.meaning == "lengths" else "random"
-        axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
-        problem = self._pose(self.contract, (kind, axes), batch)
-        tried = replace(slot, style=replace(reading, forms=(form,)))
-        # Alone, so that it is this argument that gets the mask.
-        others = [s for s in self.plan.forward if s.role not in FORMS or s == slot or s.required]
-        plan = replace(self.plan, forward=_put(others, slot, tried))
-        return problem, self._observe(plan, problem)
+        """What a random mask of this form gives, asked once however often it is looked at."""
+        key = (slot, reading, form, batch)
+        if key not in self.tried:
+            kind = "padding" if reading.meaning == "lengths" else "random"
+            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+            problem = self._pose(self.contract, (kind, axes), batch)
+            tried = replace(slot, style=replace(reading, forms=(form,)))
+            # Alone, so that it is this argument that gets the mask.
+            alone = [s for s in self.plan.forward if s.role not in FORMS or s == slot or s.required]
+            plan = replace(self.plan, forward=_put(alone, slot, tried))
+            self.tried[key] = problem, self._observe(plan, problem)
+        return self.tried[key]
 
-    def _pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = 2) -> Problem:
+    def _pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = FEW) -> Problem:
         rng = generator(self.seed, f"masks {mask}")
         has_output = "Wo" in self.layout.places
         shown = {"kind": mask[0], "form": mask[1]} if mask else None
@@ -202,14 +206,9 @@ class Finder:
         return draw(rng, contract, sizes, biases, has_output, mask=shown)
 
     def _observe(self, plan: CallPlan, problem: Problem) -> Array | None:
-        sizes = problem.sizes
-        call = plan.call(problem.inputs, problem.mask, sizes.scores, "float64")
-        weights = self.layout.write(problem.weights, sizes.num_heads)
-        probe = Probe(plan.class_name, **plan.construct(asdict(sizes)), weights=weights)
-        seen = self.run(replace(probe, calls=(call,), without_norms=bool(plan.norms)))
-        if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
-            return None
-        return plan.restore(seen.returned[0].tensors[plan.output].astype(float))
+        bench = Bench(self.contract, plan, self.run, self.layout, self.seed)
+        seen = bench.run(bench.probe(problem))
+        return bench.answer(seen).output if seen.status is Status.OK else None
 
     def _fits(
         self, output: Array, problem: Problem, contract: Contract, mistakes: Sequence[Mistake]

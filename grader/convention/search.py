@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,15 +68,10 @@ def find_convention(
     """
     search = Search(run, seed)
     ways: list[Way] = []
-    for way in search.walk(cls, classes):
-        found = match_right(way.contracts(), way.proposals, way.trials)
+    for way, match in search.tries(cls, classes, ways):
+        found = match(way.contracts(), way.proposals, way.trials)
         if found:
-            return find_masks(search.settle(way.plan, found, way), run, seed, promises_causal(cls))
-        ways.append(way)
-    for way in ways[:MAX_WRONG]:
-        found = match_wrong(way.contracts(), way.proposals, way.trials)
-        if found:
-            return find_masks(search.settle(way.plan, found, way), run, seed, promises_causal(cls))
+            return find_masks(search.settle(found, way), run, seed, promises_causal(cls))
     if ways:
         way = ways[0]
         named = match_names(way.contract, way.proposals, way.parameters)
@@ -99,6 +94,15 @@ class Search:
         self.seed = seed
         self.failures: list[Observation] = []
         self.returned = False
+
+    def tries(
+        self, cls: CandidateClass, classes: Sequence[CandidateClass], ways: list[Way]
+    ) -> Iterator[tuple[Way, Callable[..., Match | None]]]:
+        """Each way with what it may be: all as right first, noted in `ways`, then as wrong."""
+        for way in self.walk(cls, classes):
+            ways.append(way)
+            yield way, match_right
+        yield from ((way, match_wrong) for way in ways[:MAX_WRONG])
 
     def walk(self, cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Way]:
         """Every way that runs."""
@@ -142,9 +146,10 @@ class Search:
         proposals = [layout for wide in (False, True) for layout in propose(own, *sizes, wide)]
         return Way(plan, contract, own, tuple(proposals), tuple(trials))
 
-    def settle(self, plan: CallPlan, match: Match, way: Way) -> Convention:
+    def settle(self, match: Match, way: Way) -> Convention:
         """The convention of a match, and the place of the weights among what is returned."""
         assert match.layout is not None
+        plan = way.plan
         mistakes = (match.mistake,) if match.mistake else ()
         problem = way.trials[0].pose(match.layout, match.contract)
         weights = problem.expect(combine(mistakes, problem.right)).weights

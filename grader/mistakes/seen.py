@@ -18,15 +18,15 @@ class Rule:
     """One way to recognise a mistake: `key` of the message, patterns for its text and the case.
 
     With a pattern for the case, the mistake is meant only where nothing but such cases fails, and
-    those that `among` names; with one for the `place`, in these cases whatever else fails.
+    those that `among` names; unless it need not stand `alone`.
     """
 
     mistake: str
     key: str
     text: str = ""
     case: str = ""
-    place: str = ""
     among: str = ""
+    alone: bool = True
 
     def fits(self, verdict: Verdict) -> bool:
         """True where the verdict is a sign of the mistake."""
@@ -39,20 +39,19 @@ class Rule:
         if not any(re.fullmatch(self.key, key) for key in keys):
             return False
         said = str(message.fields.get("text", ""))
-        where = re.search(self.case, verdict.case) and re.search(self.place, verdict.case)
-        return bool(re.search(self.text, said) and where)
+        return bool(re.search(self.text, said) and re.search(self.case, verdict.case))
 
 
 VALUES = r"values\.(differ|not-finite)|trouble\.raised|shape\.differs"
-# Outcomes that a wrong mask or a wrong value brings about anywhere.
-CONSEQUENCES = r"(values|dead|mask|gradient|dropout|state)\..*"
 
 RULES = (
     Rule("not-filled-in", r"trouble\.unfilled"),
     Rule("view-on-non-contiguous", r"trouble\.raised", r"view size is not compatible"),
     Rule("fill-overflows-float16", r"trouble\.raised", r"without overflow"),
     Rule("mask-none-used", r"trouble\.raised", case=r"none$"),
-    Rule("state-kept", r"trouble\.raised", r"dtype|expected", place=r"^cast-after-use$"),
+    Rule(
+        "state-kept", r"trouble\.raised", r"dtype|expected", case=r"^cast-after-use$", alone=False
+    ),
     Rule("dtypes-mixed", r"trouble\.raised", r"dtype|scalar type|c10::"),
     Rule("divisibility-unchecked", r"divisibility\.accepted"),
     Rule("head-dim-floored", r"divisibility\.floored"),
@@ -108,11 +107,13 @@ def name_seen(verdict: Verdict, verdicts: Sequence[Verdict]) -> str | None:
     if verdict.outcome is not Outcome.FAILED or verdict.mistake is not None:
         return verdict.mistake
     rules = (rule for rule in RULES if rule.fits(verdict))
-    return next((r.mistake for r in rules if not r.case or _is_alone(r, verdicts)), None)
+    return next((r.mistake for r in rules if _is_alone(r, verdicts)), None)
 
 
 def _is_alone(rule: Rule, verdicts: Sequence[Verdict]) -> bool:
-    """True where all that fails in this way are cases of the rule's own kind."""
+    """True where all that fails in this way are cases of the rule's own kind, if that matters."""
+    if not rule.case or not rule.alone:
+        return True
     alike = [
         v
         for v in verdicts

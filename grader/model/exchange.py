@@ -158,8 +158,8 @@ class Observation:
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
     move with the module, `turned` the global switches that are not as they were, `asked` the
-    names that were looked up in `Settings`, `trace` the steps of the last call. `shared` is true
-    where the module had been used by an earlier probe.
+    names that were looked up in `Settings`, `trace` the steps of the last call, the first
+    ones if it was `cut`. `shared` is true where the module had been used by an earlier probe.
     """
 
     status: Status
@@ -173,6 +173,7 @@ class Observation:
     turned: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     trace: tuple[Step, ...] = ()
+    cut: bool = False
     exit_code: int | None = None
     seconds: float = 0.0
     allowed_seconds: float = 0.0

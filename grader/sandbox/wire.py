@@ -25,12 +25,11 @@ from grader.model import (
     Status,
     Step,
 )
-from grader.worker.protocol import Blob
+from grader.worker.protocol import MAX_STEPS, Blob
 
 MAX_TEXT = 2000
 MAX_NAME = 1000
 MAX_PARAMETERS = 1000
-MAX_STEPS = 600
 # Each traced value is looked up among all landmarks: a large one would hold up the grader.
 MAX_STEP_SIZE = 4096
 MAX_AXES = 64
@@ -130,6 +129,7 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
             turned=tuple(clean(name, 80) for name in header.get("turned", [])),
             asked=tuple(clean(name, 80) for name in header.get("asked", [])),
             trace=_read_trace(header.get("trace", []), arrays),
+            cut=len(header.get("trace", [])) == MAX_STEPS,
             stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
         )

@@ -23,6 +23,8 @@ PREFIX_SIZE = PREFIX.size
 MAX_HEADER = 1 << 20
 MAX_PAYLOAD = 64 << 20
 MAX_TENSORS = 4096
+# Of one trace; one of this length was cut off.
+MAX_STEPS = 600
 MAX_DIMENSIONS = 8
 MAX_DIMENSION = 1 << 31
 ITEM_SIZES = {

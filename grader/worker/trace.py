@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-MAX_STEPS = 600
+from .protocol import MAX_STEPS
+
 MAX_ELEMENTS = 4096
 MAX_SOURCES = 8
 # Written to in place: the first argument is what they make.
