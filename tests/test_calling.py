@@ -230,6 +230,16 @@ def test_size_of_keys_may_be_that_of_their_input():
     assert len(builds("d_model num_heads d_k head_dim")) == 1
 
 
+def test_counts_with_a_default_stand_in_for_what_is_lacking():
+    found = builds("channels groups=4 window=7 rate=0.1")
+    assert found[:2] == [
+        "channels=d_model groups=num_heads rate=dropout",
+        "channels=d_model window=num_heads rate=dropout",
+    ]
+    # Where both are named, a count keeps its default.
+    assert builds("dim heads window=7")[0] == "dim=d_model heads=num_heads"
+
+
 def test_settings_object_is_recognised():
     assert builds("config")[0] == "config=settings"
     assert (

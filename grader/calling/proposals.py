@@ -58,6 +58,7 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
     known = [slot.role for slot in slots.values() if slot] + list(numbers.values())
     # A configuration object may hold whatever is not an argument.
     missing = [role for role in UNKNOWN if role not in known]
+    yield from _optional(arguments, slots, numbers, [r for r in SIZES if r in missing], open_)
     for guess in itertools.permutations(missing[:MAX_UNKNOWN], min(len(open_), len(missing))):
         # What is still open after all roles are given away has no meaning that we know.
         given = dict(zip((a.name for a in open_), guess))
@@ -68,6 +69,34 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
         yield _by_position(arguments, filled), numbers
     yield from _widened(arguments, slots, numbers)
     yield from _renamed(arguments, slots, numbers)
+
+
+def _optional(
+    arguments: Sequence[Argument],
+    slots: Mapping[str, Slot | None],
+    numbers: Mapping[str, str],
+    lacking: Sequence[str],
+    open_: Sequence[Argument],
+) -> Iterator[Build]:
+    """Where width or heads are lacking, numbers with a default and a name that says nothing."""
+    if open_ or not lacking:
+        return
+    spare = [a.name for a in arguments if _is_count(a) and _is_left(slots[a.name])]
+    for chosen in itertools.permutations(spare, len(lacking)):
+        given = dict(zip(chosen, lacking))
+        filled = [
+            Slot(given[a.name], a.name) if a.name in given else slots[a.name] or Slot("default")
+            for a in arguments
+        ]
+        yield _by_position(arguments, filled), numbers
+
+
+def _is_count(argument: Argument) -> bool:
+    return re.fullmatch(r"[1-9]\d*", argument.default) is not None
+
+
+def _is_left(slot: Slot | None) -> bool:
+    return slot is not None and slot.role == "default"
 
 
 def _widened(

@@ -17,6 +17,8 @@ BY_VALUES = (
     r"mask\..*|dead\.(output|not-zero)"
     r"|dropout\.(?!no-argument|on-in-eval|differs-in-eval|never-on|repeats).*"
 )
+# A projection that is not used gets no gradient.
+IDLE = ("gradient.missing", "state.idle-parameter")
 
 
 def name_mistakes(
@@ -56,6 +58,8 @@ def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
     if isinstance(inner, Message) and inner.key == "values.not-finite-dead":
         return False
     if verdict.area in root.areas:
+        return True
+    if {"weights", "project"} & set(root.steps) and message.key in IDLE:
         return True
     if root.is_structural:
         return bool(re.fullmatch(BY_VALUES, message.key))
