@@ -10,8 +10,8 @@ float64 the floor admits a float32 constant (sqrt of a float32 tensor) in an oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -79,6 +79,29 @@ class Allowance:
         )
 
 
+@dataclass
+class Tolerance:
+    """An allowance as it grows, way by way; the last one is the whole of it.
+
+    An answer within an early one is within the last, and most are within the first: the further
+    ways are evaluated for those that are not. What has grown stays, for the next file.
+    """
+
+    growing: Iterator[Allowance]
+    grown: list[Allowance] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Allowance]:
+        """From the smallest on."""
+        yield from self.grown
+        for allowance in self.growing:
+            self.grown.append(allowance)
+            yield allowance
+
+    def whole(self) -> Allowance:
+        """With every way evaluated."""
+        return list(self)[-1]
+
+
 def allow(
     dtype: str,
     weights: Weights,
@@ -87,28 +110,23 @@ def allow(
     visible: Array | None,
     steps: Steps,
     truth: Activations,
-) -> Allowance:
+) -> Iterator[Allowance]:
     """The tolerance for one problem in one dtype; inputs and weights already rounded to it.
 
     `truth` is the same problem evaluated exactly.
     """
     precision = PRECISIONS[dtype]
-    spread = Allowance(0.0, 0.0)
-    if precision.factor:
-        runs = [
-            attend(weights, *inputs, num_heads, visible, way, precision.store)
-            for way in ways(steps, precision.store)
-        ]
-        spread = Allowance(
-            max(distance(run.output, truth.output) for run in runs),
-            max(distance(run.weights, truth.weights) for run in runs),
-            max(mean_error(run.output, truth.output) for run in runs),
-        )
-    return Allowance(
-        max(precision.factor * spread.output, precision.floor * size(truth.output)),
-        max(precision.factor * spread.weights, precision.floor * size(truth.weights)),
-        precision.typical * spread.typical,
-    )
+    output, shares = (precision.floor * size(x) for x in (truth.output, truth.weights))
+    typical = 0.0
+    if not precision.typical:
+        yield Allowance(output, shares)
+    for way in ways(steps, precision.store) if precision.factor else ():
+        with np.errstate(all="ignore"):
+            run = attend(weights, *inputs, num_heads, visible, way, precision.store)
+            output = max(output, precision.factor * distance(run.output, truth.output))
+            shares = max(shares, precision.factor * distance(run.weights, truth.weights))
+            typical = max(typical, precision.typical * mean_error(run.output, truth.output))
+        yield Allowance(output, shares, typical)
 
 
 def ways(steps: Steps, store: Store) -> list[Steps]:

@@ -113,6 +113,21 @@ def test_trusted_side_loads_no_torch():
     assert done.stdout == "[]\n"
 
 
+def test_no_option_loads_pydantic():
+    """From typer 0.29 on the first option of a command imports it: a tenth of a whole run."""
+    code = (
+        "import sys, grader.cli\n"
+        "sys.argv = ['mha-grade', '--list', '--seed', '1', '--lang', 'en']\n"
+        "import os; os._exit = sys.exit\n"
+        "try: grader.cli.run(None)\n"
+        "except SystemExit: print('pydantic' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
+
+
 @pytest.mark.parametrize("folder", ["exercises", "reference"])
 def test_torch_files_stand_alone(folder):
     allowed = ("torch", "math", "__future__", "dataclasses", "typing", "collections")

@@ -125,7 +125,7 @@ def answer(problem, dtype, soft=None, root=math.sqrt):
 
 def is_allowed(problem, output, shares):
     expected = problem.truth
-    allowed = problem.allowance
+    allowed = problem.tolerance.whole()
     return bool(
         (np.abs(output - expected.output) <= allowed.output).all()
         and (np.abs(shares - expected.weights) <= allowed.weights).all()
@@ -185,7 +185,7 @@ FLOORS = {"float64": 1e-6, "float32": 2.0**-16, "float16": 2.0**-11, "bfloat16":
 def test_floor_bounds_allowance(dtype):
     problem = pose(dtype, 0)
     expected = problem.truth
-    allowed = problem.allowance
+    allowed = problem.tolerance.whole()
     assert PRECISIONS[dtype].floor == FLOORS[dtype]
     assert allowed.output >= FLOORS[dtype] * np.abs(expected.output).max()
     assert allowed.weights >= FLOORS[dtype] * np.abs(expected.weights).max()
@@ -194,11 +194,21 @@ def test_floor_bounds_allowance(dtype):
 def test_float64_allowance_is_floor():
     problem = pose("float64", 0)
     expected = problem.truth
-    allowed = problem.allowance
+    allowed = problem.tolerance.whole()
     assert allowed.output == 1e-6 * np.abs(expected.output).max()
     assert allowed.weights == 1e-6 * expected.weights.max()
 
 
 def test_allowance_of_no_keys_is_defined():
     problem = draw(generator(0, "empty"), CONTRACT, Sizes(kv_len=0), BIASES, dtype="float32")
-    assert problem.allowance.weights == 0.0
+    assert problem.tolerance.whole().weights == 0.0
+
+
+def test_further_ways_wait_for_an_answer_that_needs_them():
+    problem = draw(generator(0, "lazy"), CONTRACT, Sizes(), BIASES, dtype="bfloat16")
+    first = next(iter(problem.tolerance))
+    assert len(problem.tolerance.grown) == 1
+    whole = problem.tolerance.whole()
+    assert len(problem.tolerance.grown) == 5
+    assert (first.output, first.weights) <= (whole.output, whole.weights)
+    assert whole.output == max(one.output for one in problem.tolerance)

@@ -12,8 +12,10 @@ from grader.errors import ProtocolError
 from grader.model import Argument, Fault, Input, Observation, Parameter, Probe, Returned, Status
 from grader.precision import PRECISIONS
 from grader.sandbox import wire
+from grader.sandbox.session import HeldWeights
 from grader.worker import execute, protocol, values
-from grader.worker.protocol import Blob
+from grader.worker.built import WeightSets
+from grader.worker.protocol import MAX_SETS, Blob
 
 ECHO = """
 import torch
@@ -35,6 +37,10 @@ class Square(nn.Module):
 
     def forward(self, x):
         return self.factor * x ** 2
+
+class Graph(Square):
+    def forward(self, x):
+        return self.factor * (1 + torch.is_grad_enabled())
 """
 X = np.random.default_rng(0).normal(size=(2, 4, 3))
 STRIDES = {
@@ -92,6 +98,51 @@ def test_whole_input_survives(run, dtype, storage):
 
 def test_every_tensor_dtype_is_covered():
     assert set(protocol.ITEM_SIZES) == set(wire.NUMPY) | {"bfloat16"} == set(values.DTYPES)
+
+
+def test_weights_are_sent_once_and_loaded_again():
+    worker, grader = WeightSets(), HeldWeights()
+    sets = [{"weight": np.full(3, float(number))} for number in range(MAX_SETS + 1)]
+
+    def send(weights):
+        number, held = grader.look_up(weights)
+        header, blobs = wire.write_probe(Probe("Echo", (), weights=weights), number, held)
+        entry = (protocol.PROBE | header)["weights"]
+        _, found = worker.look_up(entry, [values.to_tensor(blob) for blob in blobs])
+        assert found["weight"].tolist() == weights["weight"].tolist()
+        return held
+
+    assert [send(one) for one in sets] == [False] * len(sets)
+    # The oldest has made room for the newest.
+    assert [send(sets[at]) for at in (MAX_SETS, 1, 0, 1)] == [True, True, False, False]
+
+
+def test_no_weights_take_no_set():
+    assert HeldWeights().look_up({}) == (protocol.NO_WEIGHTS, True)
+    assert WeightSets().look_up(protocol.PROBE["weights"], []) == (protocol.NO_WEIGHTS, {})
+
+
+def test_a_request_says_no_more_than_it_must():
+    header, _ = wire.write_probe(Probe("Echo", (2,)))
+    assert sorted(header) == ["class", "construct", "dtype", "op", "weights"]
+    assert set(protocol.PROBE) > {"train", "keep", "trace"}
+
+
+@pytest.mark.parametrize(
+    ("options", "graph"),
+    [
+        ({}, False),
+        ({"train": True}, True),
+        ({"cotangent": np.ones(3)}, True),
+        ({"trace": True}, True),
+        ({"watch": True}, True),
+    ],
+    ids=str,
+)
+def test_there_is_a_graph_where_one_is_looked_at(run, options, graph):
+    seen = run(Probe("Graph", (), calls=((Input(np.ones(3), "float64"),),), **options))
+    assert seen.returned[0].kinds == ("tensor",)
+    assert seen.returned[0].tensors[0].tolist() == [1.0 + graph] * 3
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1, 1, 1)], ids=str)

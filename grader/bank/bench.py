@@ -15,7 +15,7 @@ import numpy as np
 from grader.bank.draw import Problem, generator, pose, right_steps, visibility
 from grader.bank.masks import Sizes, draw_mask
 from grader.calling import BATCH_FIRST, CallPlan
-from grader.definition import Activations, Steps
+from grader.definition import Activations, Steps, Weights
 from grader.layout import Layout
 from grader.layout.places import EACH_HEAD
 from grader.mistakes import Mistake, are_compatible, combine, known_for
@@ -67,6 +67,9 @@ class Bench:
     carried: list[Mistake] = field(default_factory=list)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
     ready_made: set[str] = field(default_factory=set)
+    written: dict[tuple[int, int], tuple[Weights, Mapping[str, Array]]] = field(
+        default_factory=dict
+    )
     # Whether every probe gets a module of its own, and whether one since then has not.
     fresh: bool = True
     shared: bool = False
@@ -184,12 +187,20 @@ class Bench:
     ) -> Probe:
         """One call on this problem, as the contract says; further options are Probe's own."""
         heads = problem.sizes.num_heads
-        weights = self.layout.write(problem.weights, heads) if self.layout else {}
+        weights = self._write(problem.weights, heads) if self.layout else {}
         options.setdefault("calls", (self.call(problem, storage, dtype),))
         if options.get("cotangent") is not None:
             options["cotangent"] = self.plan.arrange(options["cotangent"])
         built = self.plan.construct(asdict(problem.sizes), dropout)
         return self._probe(built | options, weights=weights, dtype=dtype or problem.dtype)
+
+    def _write(self, weights: Weights, num_heads: int) -> Mapping[str, Array]:
+        """The file's own parameters with these weights, always the same mapping for the same."""
+        assert self.layout is not None
+        key = id(weights), num_heads
+        if key not in self.written:
+            self.written[key] = weights, self.layout.write(weights, num_heads)
+        return self.written[key][1]
 
     def build(self, d_model: int, num_heads: int) -> Probe:
         """The constructor alone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from grader.definition import (
     share_dead_rows,
 )
 from grader.model import Array, Contract
-from grader.precision import PRECISIONS, Allowance, allow
+from grader.precision import PRECISIONS, Tolerance, allow
 
 GAIN = 1.5
 BIAS = 0.4
@@ -55,9 +55,9 @@ class Problem:
         return self.expect(self.right)
 
     @functools.cached_property
-    def allowance(self) -> Allowance:
+    def tolerance(self) -> Tolerance:
         """How far a right answer may be from `truth`."""
-        return self.allow(self.truth, self.right)
+        return self.tolerate(self.truth, self.right)
 
     def tells_apart(self) -> bool:
         """True where different mistakes give different outputs.
@@ -72,21 +72,28 @@ class Problem:
         several = bool((seen > 1).any() and (seen > 0).all())
         return self.sizes.all_differ() and several and not self.mask.all()
 
+    def of_queries(self, rows: Sequence[int]) -> Problem:
+        """The same problem for some queries alone: what they get does not depend on the others."""
+        query, key, value = self.attended
+        visible = None if self.visible is None else self.visible[..., rows, :]
+        sizes = replace(self.sizes, q_len=len(rows))
+        return replace(self, sizes=sizes, inputs=(query[:, rows], key, value), visible=visible)
+
     def expect(self, steps: Steps) -> Activations:
         """The definition's intermediates by these steps."""
         with np.errstate(all="ignore"):
             return attend(self.weights, *self.attended, self.sizes.num_heads, self.visible, steps)
 
-    def allow(self, meant: Activations, steps: Steps) -> Allowance:
+    def tolerate(self, meant: Activations, steps: Steps) -> Tolerance:
         """How far an answer right by these steps may be from `meant`, which is `expect(steps)`."""
         heads = self.sizes.num_heads
-        with np.errstate(all="ignore"):
-            return allow(self.dtype, self.weights, self.attended, heads, self.visible, steps, meant)
+        known = self.weights, self.attended, heads, self.visible
+        return Tolerance(allow(self.dtype, *known, steps, meant))
 
 
 def generator(seed: int, case: str) -> np.random.Generator:
     """Random numbers of one case in one run; other cases do not shift them."""
-    return np.random.default_rng([seed & 0xFFFFFFFF, seed >> 32, zlib.crc32(case.encode())])
+    return np.random.Generator(np.random.Philox(key=[seed, zlib.crc32(case.encode())]))
 
 
 @functools.lru_cache(maxsize=512)
@@ -100,11 +107,10 @@ def pose(
     options: tuple[tuple[str, Any], ...],
 ) -> Problem:
     """The problem of this name in this run; files graded with one seed share it, and its truth."""
-    rng = generator(seed, name)
     chosen = dict(options)
     if "mask" in chosen:
         chosen["mask"] = dict(chosen["mask"])
-    return draw(rng, contract, sizes, biases, has_output, **chosen)
+    return draw(generator(seed, name), contract, sizes, biases, has_output, seed=seed, **chosen)
 
 
 def draw(
@@ -118,21 +124,32 @@ def draw(
     dtype: str = "float64",
     gain: float = GAIN,
     expanded: bool = False,
+    seed: int | None = None,
 ) -> Problem:
-    """A problem for this contract; `expanded` makes every sample of the batch the same."""
+    """A problem for this contract; `expanded` makes every sample of the batch the same.
+
+    With a seed its weights are those that all problems of one kind share in a run.
+    """
     store = PRECISIONS[dtype].store
     batch = 1 if expanded else sizes.batch
     lengths = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
     drawn = [store(rng.normal(size=(batch, length, sizes.d_model))) for length in lengths]
     inputs = tuple(np.repeat(x, sizes.batch if expanded else 1, axis=0) for x in drawn)
     inner = sizes.d_model * (sizes.num_heads if contract.wide else 1)
-    weights = draw_weights(rng, (sizes.d_model, inner), biases, has_output, gain, dtype)
+    wanted = (sizes.d_model, inner), biases, has_output, gain, dtype
+    weights = draw_weights(rng, *wanted) if seed is None else shared_weights(seed, *wanted)
     shown = None if mask is None else draw_mask(rng, sizes, mask["kind"], mask["form"])
     if shown is not None and contract.causal and mask and mask["kind"] == "random":
         # Under a causal edge the first query sees the first key or nothing.
         shown[..., 0] = True
     seen = visibility(contract, sizes, shown)
     return Problem(sizes, dtype, weights, inputs, shown, seen, right_steps(contract))
+
+
+@functools.lru_cache(maxsize=128)
+def shared_weights(seed: int, *wanted: Any) -> Weights:
+    """Weights as `draw_weights` makes them, once a run: loaded once, they serve many probes."""
+    return draw_weights(generator(seed, "weights"), *wanted)
 
 
 def right_steps(contract: Contract) -> Steps:

@@ -50,9 +50,10 @@ def _random(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> A
     if shape[-1] < 2:
         mask.flat[0], mask.flat[-1] = False, True
         return mask
-    for row in np.ndindex(shape[:-1]):
-        first, second = rng.permutation(shape[-1])[:2]
-        mask[row][first], mask[row][second] = True, False
+    seen = rng.integers(shape[-1], size=(*shape[:-1], 1))
+    missed = (seen + rng.integers(1, shape[-1], size=seen.shape)) % shape[-1]
+    np.put_along_axis(mask, seen, True, axis=-1)
+    np.put_along_axis(mask, missed, False, axis=-1)
     return mask
 
 
@@ -76,8 +77,7 @@ def _left_padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]
 def _single(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
     """One visible key a row: its weight is exactly 1, whatever the scores and their rounding."""
     mask = np.zeros(shape, dtype=bool)
-    for row in np.ndindex(shape[:-1]):
-        mask[row][rng.integers(shape[-1])] = True
+    np.put_along_axis(mask, rng.integers(shape[-1], size=(*shape[:-1], 1)), True, axis=-1)
     return mask
 
 

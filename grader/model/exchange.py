@@ -72,7 +72,8 @@ class Probe:
     `recast`, and what `between` names is done: "training" (to training mode, a call, and back),
     or "deepcopy" or "state-dict", a copy that makes all further calls. `describe` asks for the
     parameters, `watch` for what the module uses and turns beyond its own, `trace` for the tensors
-    made on the way. With `without_norms` its LayerNorms let everything through. Unless `fresh`,
+    made on the way; `output_only` leaves the values of all else that is returned over there. With
+    `without_norms` its LayerNorms let everything through. Unless `fresh`,
     the module may be one that an earlier probe built in the same way.
     """
 
@@ -93,6 +94,7 @@ class Probe:
     watch: bool = False
     return_inputs: bool = False
     plain_inputs: bool = False
+    output_only: bool = False
     describe: bool = False
     recast: str | None = None
     trace: bool = False
@@ -154,7 +156,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Observation:
-    """What came back for one probe. Everything in it is a claim but `seconds` and `shared`.
+    """What came back for one probe. Everything in it is a claim but `shared`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
     move with the module, `turned` the global switches that are not as they were, `asked` the
@@ -175,6 +177,5 @@ class Observation:
     trace: tuple[Step, ...] = ()
     cut: bool = False
     exit_code: int | None = None
-    seconds: float = 0.0
     allowed_seconds: float = 0.0
     shared: bool = False

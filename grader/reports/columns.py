@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from unicodedata import east_asian_width
 
@@ -9,11 +10,20 @@ WIDTH = 96
 # A run of narrow characters is one word, wide ones may be parted anywhere; an opening bracket
 # stays with what follows and a stop with what comes before. An index or shape is never parted.
 WIDE, OPENING, STOPS = r"\u1100-\uffdc", "（《“‘", "、。，；：？！）》”’…"
-PIECES = re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|\\[[^][]{{1,40}}\\]|[^ [{WIDE}]+|\\[)[{STOPS}]*")
+NARROW = r" +|\[[^][]{1,40}\]|[^ [%s]+|\["
+PLAIN = re.compile(NARROW % "")
+
+
+@functools.cache
+def _pieces() -> re.Pattern[str]:
+    # Only where it is needed: sets of so many characters take long to compile.
+    return re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|{NARROW % WIDE})[{STOPS}]*")
 
 
 def columns(text: str) -> int:
     """How many columns a text takes."""
+    if text.isascii():
+        return len(text)
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
@@ -25,7 +35,7 @@ def pad(text: str, width: int) -> str:
 def wrap(text: str, first: str = "  ", rest: str = "  ") -> list[str]:
     """Lines of at most WIDTH columns; a word longer than that stands alone and is not cut."""
     lines, line = [], first
-    for piece in PIECES.findall(text):
+    for piece in (PLAIN if text.isascii() else _pieces()).findall(text):
         if columns(line) + columns(piece) > WIDTH and line.strip():
             lines.append(line.rstrip())
             line = rest

@@ -15,6 +15,13 @@ from pathlib import Path
 
 WORKER = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
 
+# Huge pages where the system has them, and large tensors from memory that was used before: half
+# the page faults of a worker.
+MALLOC = (
+    "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=33554432:"
+    "glibc.malloc.trim_threshold=134217728"
+)
+
 # One thread each: a library that starts threads before the fork leaves its children without
 # them. No compiler: it would take minutes, and a traced file is the same file.
 ENVIRONMENT = {
@@ -25,8 +32,7 @@ ENVIRONMENT = {
     "TORCHDYNAMO_DISABLE": "1",
     "PYTORCH_JIT": "0",
     "MPLBACKEND": "Agg",
-    # Huge pages where the system has them: half the page faults of a worker.
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "GLIBC_TUNABLES": MALLOC,
     "LANG": "C.UTF-8",
 }
 # What a child process cannot start without; everything else stays here.

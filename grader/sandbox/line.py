@@ -41,6 +41,7 @@ class Line:
     _printed_open: bool = True
     # Read with what was asked for, and not asked for yet: one read mostly takes a whole frame.
     _ahead: bytearray = field(default_factory=bytearray)
+    _waiting: dict[tuple[int, bool], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for descriptor in (self.writer, self.reader, self.printed):
@@ -83,11 +84,10 @@ class Line:
     def _send(self, data: bytes, deadline: float) -> None:
         view = memoryview(data)
         while view:
-            self._wait(self.writer, deadline, writing=True)
             try:
                 view = view[os.write(self.writer, view[:CHUNK]) :]
             except BlockingIOError:
-                continue
+                self._wait(self.writer, deadline, writing=True)
             except OSError:
                 raise ClosedError("worker.closed") from None
 
@@ -127,13 +127,20 @@ class Line:
         """True when `descriptor` can be used; False when time is up or there is text to drain."""
         if sys.platform == "win32":
             return writing or _peek(descriptor, min(seconds, 0.005))
-        waiting = select.poll()
-        waiting.register(descriptor, select.POLLOUT if writing else select.POLLIN)
-        if self._printed_open and descriptor != self.printed:
-            waiting.register(self.printed, select.POLLIN)
+        waiting = self._watched(descriptor, writing)
         # Rounded up: a wait of 0 ms would spin through the last millisecond.
         found = dict(waiting.poll(min(int(seconds * 1000) + 1, 60_000) if seconds else 0))
         return descriptor in found
+
+    def _watched(self, descriptor: int, writing: bool) -> Any:
+        """What waits for this descriptor, and for printed text while there may be some."""
+        key = descriptor, self._printed_open
+        if key not in self._waiting:
+            self._waiting[key] = waiting = select.poll()
+            waiting.register(descriptor, select.POLLOUT if writing else select.POLLIN)
+            if self._printed_open and descriptor != self.printed:
+                waiting.register(self.printed, select.POLLIN)
+        return self._waiting[key]
 
 
 def _peek(descriptor: int, seconds: float) -> bool:

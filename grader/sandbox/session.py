@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.clean import clean
 from grader.errors import ClosedError, LateError, ProtocolError, WorkerError, ZygoteError
 from grader.model import (
+    Array,
     CandidateClass,
     Fault,
     Isolation,
@@ -26,7 +28,7 @@ from grader.model import (
 from grader.sandbox import wire
 from grader.sandbox.forge import Ended, Forge, Worker
 from grader.sandbox.line import Output
-from grader.worker.protocol import Blob
+from grader.worker.protocol import MAX_SETS, NO_WEIGHTS, Blob
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,28 @@ class Loaded:
     fault: Fault | None = None
     exit_code: int | None = None
     allowed_seconds: float = 0.0
+
+
+class HeldWeights:
+    """Which sets of weights the present worker has been sent, and their numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, tuple[int, Mapping[str, Array]]] = {}
+        self._last = 0
+
+    def look_up(self, weights: Mapping[str, Array]) -> tuple[int, bool]:
+        """The number of this very mapping, and whether the worker has it; it has it afterwards."""
+        if not weights:
+            return NO_WEIGHTS, True
+        # Its own address stands for it: it is held here, so that no other one can get that.
+        known = self._numbers.get(id(weights))
+        if known is not None:
+            return known[0], True
+        if len(self._numbers) >= MAX_SETS:
+            del self._numbers[next(iter(self._numbers))]
+        self._last += 1
+        self._numbers[id(weights)] = self._last, weights
+        return self._last, False
 
 
 class Session:
@@ -54,6 +78,7 @@ class Session:
         self._began = False
         # How the modules were built that the present worker may hold.
         self._kept: set[str] = set()
+        self._held = HeldWeights()
         self._until = time.monotonic() + limits.total_seconds
 
     def load(self) -> Loaded:
@@ -93,21 +118,21 @@ class Session:
                     allowed_seconds=loaded.allowed_seconds,
                 )
         assert self._worker is not None
-        began = time.monotonic()
         shared = not probe.fresh and probe.built in self._kept
         try:
-            header, blobs = wire.write_probe(probe)
+            header, blobs = wire.write_probe(probe, *self._held.look_up(probe.weights))
             seconds = self._seconds(self.limits.probe_seconds)
             reply = self._worker.line.ask(header, blobs, seconds)
-            found = wire.read_observation(*reply)
+            found = wire.read_observation(*reply, shared=shared)
             wire.check_complete(probe, found)
             if probe.fresh:
                 self._kept.clear()
             else:
                 self._kept.add(probe.built)
         except (LateError, ClosedError, ProtocolError) as error:
-            found = self._lost(error, self.limits.probe_seconds)
-        return dataclasses.replace(found, seconds=time.monotonic() - began, shared=shared)
+            lost = self._lost(error, self.limits.probe_seconds)
+            found = dataclasses.replace(lost, shared=shared)
+        return found
 
     def renew(self) -> None:
         """End the present worker; the next probe gets a fresh one."""
@@ -146,6 +171,7 @@ class Session:
     def _end(self) -> Ended | None:
         worker, self._worker = self._worker, None
         self._kept.clear()
+        self._held = HeldWeights()
         if worker is None:
             return None
         try:

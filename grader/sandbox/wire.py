@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from grader.model import (
     Status,
     Step,
 )
-from grader.worker.protocol import MAX_STEPS, Blob
+from grader.worker.protocol import MAX_STEPS, PROBE, Blob
 
 MAX_TEXT = 2000
 MAX_NAME = 1000
@@ -59,13 +59,18 @@ def to_array(blob: Blob) -> Array:
         return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
 
 
-def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
-    """The request for one probe."""
+def write_probe(
+    probe: Probe, number: int = 1, held: bool = False
+) -> tuple[dict[str, Any], list[Blob]]:
+    """The request for one probe, its weights as set `number`, left out if the worker has it."""
     blobs: list[Blob] = []
 
     def add(array: Array) -> int:
         blobs.append(to_blob(array))
         return len(blobs) - 1
+
+    def add_all(arrays: Mapping[str, Array]) -> dict[str, int]:
+        return {name: add(value) for name, value in arrays.items()}
 
     def describe(item: Input | Option | None) -> dict[str, Any] | None:
         if item is None:
@@ -84,7 +89,7 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "output": probe.output,
         "trace": probe.trace,
         "without_norms": probe.without_norms,
-        "weights": {name: add(value) for name, value in probe.weights.items()},
+        "weights": {"set": number, "tensors": None if held else add_all(probe.weights)},
         "calls": [[describe(item) for item in call] for call in probe.calls],
         "dtype": probe.dtype,
         "autocast": probe.autocast,
@@ -95,13 +100,15 @@ def write_probe(probe: Probe) -> tuple[dict[str, Any], list[Blob]]:
         "watch": probe.watch,
         "return_inputs": probe.return_inputs,
         "plain_inputs": probe.plain_inputs,
+        "output_only": probe.output_only,
         "describe": probe.describe,
         "recast": probe.recast,
         "between": probe.between,
         "seed": probe.seed,
         "keep": None if probe.fresh else probe.built,
     }
-    return header, blobs
+    # Mostly a probe asks for one thing, and a shorter request is read sooner.
+    return {key: x for key, x in header.items() if key not in PROBE or PROBE[key] != x}, blobs
 
 
 def _write_value(value: Any) -> Any:
@@ -110,7 +117,9 @@ def _write_value(value: Any) -> Any:
     return value
 
 
-def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
+def read_observation(
+    header: dict[str, Any], blobs: list[Blob], shared: bool = False
+) -> Observation:
     """The reply to a probe; raises ProtocolError when a field is missing or of a wrong kind."""
     try:
         arrays = [to_array(blob) for blob in blobs]
@@ -132,6 +141,7 @@ def read_observation(header: dict[str, Any], blobs: list[Blob]) -> Observation:
             cut=len(header.get("trace", [])) == MAX_STEPS,
             stray=tuple(clean(name, 80) for name in header.get("stray", [])),
             exit_code=_optional_int(header.get("exit")),
+            shared=shared,
         )
     except CLAIMS as error:
         raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None

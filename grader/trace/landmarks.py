@@ -40,12 +40,17 @@ class Landmark:
         return self.value.reshape(-1)[self.order]
 
     @functools.cached_property
+    def ranked(self) -> list[float]:
+        """The same as plain numbers, among which a single one is found sooner."""
+        return [float(x) for x in self.sorted]
+
+    @functools.cached_property
     def tied(self) -> Array:
         """For each flat value, whether there is another like it."""
-        _, back, count = np.unique(
-            np.round(self.value.reshape(-1), 12), return_inverse=True, return_counts=True
-        )
-        return count[back] > 1
+        alike = np.diff(self.sorted) <= 1e-12
+        found = np.zeros(self.value.size, dtype=bool)
+        found[self.order[1:][alike]] = found[self.order[:-1][alike]] = True
+        return found
 
     @functools.cached_property
     def scale(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,19 +48,24 @@ def recognise(
     if value is None or value.dtype.kind != "f" or value.size < ENOUGH:
         return None
     first = None
+    few = value.reshape(-1)[:FEW]
+    few = few[np.isfinite(few) & (np.abs(few) < WILD)].tolist()
     for landmark in known:
-        found = _compare(value, landmark, problem) if _may_be(value, landmark) else None
+        found = _compare(value, landmark, problem) if _may_be(few, landmark) else None
         if found is not None and found.is_clean:
             return found
         first = first or found
     return first
 
 
-def _may_be(value: Array, landmark: Landmark) -> bool:
+def _may_be(few: Sequence[float], landmark: Landmark) -> bool:
     """False where one of the first few values is certainly not in the landmark."""
-    few = value.reshape(-1)[:FEW]
-    few = few[np.isfinite(few) & (np.abs(few) < WILD)]
-    return bool((_places(few, landmark) >= 0).all())
+    ranked, near = landmark.ranked, CLOSE * landmark.scale
+    for x in few:
+        at = bisect.bisect_left(ranked, x - near)
+        if at == len(ranked) or not ranked[at] <= x + near:
+            return False
+    return True
 
 
 def _compare(value: Array, landmark: Landmark, problem: Problem) -> Recognised | None:
@@ -114,8 +120,8 @@ def _label(
 
 
 def _varies(coordinate: Array, axis: int) -> bool:
-    low = np.nanmin(np.where(np.isnan(coordinate), np.inf, coordinate), axis=axis)
-    high = np.nanmax(np.where(np.isnan(coordinate), -np.inf, coordinate), axis=axis)
+    # fmin and fmax pass over NaN; along an axis with no known value both give NaN.
+    low, high = np.fmin.reduce(coordinate, axis=axis), np.fmax.reduce(coordinate, axis=axis)
     return bool((high > low).any())
 
 

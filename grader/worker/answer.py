@@ -28,10 +28,11 @@ class Answer:
             for name, tensor, owner, registered in found
         ]
 
-    def add_returned(self, returned: object, inputs: list[Any]) -> None:
-        """What one call gave back, item by item."""
+    def add_returned(self, returned: object, inputs: list[Any], wanted: int | None = None) -> None:
+        """What one call gave back, item by item; the values of the wanted item alone, or of all."""
         structure, items = flatten(returned)
         kinds = [describe_item(item) for item in items]
+        sent = [k == "tensor" and wanted in (None, at) for at, k in enumerate(kinds)]
         self.header["returned"].append(
             {
                 "structure": structure,
@@ -39,7 +40,7 @@ class Answer:
                 "shapes": [
                     list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)
                 ],
-                "tensors": [self._add(i, k == "tensor") for i, k in zip(items, kinds)],
+                "tensors": [self._add(item, goes) for item, goes in zip(items, sent)],
                 "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
             }
         )

@@ -8,25 +8,22 @@ import linecache
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import between, describe, stand_in, trace, watch
-from .answer import Answer, Held
-from .passes import autocast, call_module, go_back, make_inputs, materialise
+from . import between, describe, protocol, stand_in, trace, watch
+from .answer import Answer
+from .built import Built, Kept, WeightSets
+from .passes import autocast, call_module, go_back, gradient_mode, make_inputs, materialise
 from .protocol import Blob
 from .values import DTYPES, to_tensor
 
 MODULE_NAME = "submission"
 LATE = {"checkpoint": "torch._dynamo", "torch.compile": "torch._dynamo"}
 MAX_TEXT = 2000
-# Modules held for further probes: each may have large tables of its own.
-KEPT = 8
-
 Reply = tuple[dict[str, Any], list[Blob]]
 
 
@@ -38,34 +35,14 @@ class Stopped(Exception):
         self.reply = reply
 
 
-@dataclass(frozen=True)
-class Built:
-    """A candidate's module, its parameters, and what its constructor had put into them."""
-
-    module: torch.nn.Module
-    found: list[Held]
-    drawn: list[torch.Tensor]
-
-    def load(self, weights: dict[str, int], tensors: list[torch.Tensor]) -> None:
-        """Put these weights into the parameters, and back what was drawn for all others."""
-        with torch.no_grad():
-            for (name, parameter, _, registered), drawn in zip(self.found, self.drawn):
-                if name in weights:
-                    # An unregistered parameter was not cast with the module.
-                    dtype = parameter.dtype if registered else module_dtype(self.module)
-                    parameter.data = tensors[weights[name]].to(dtype)
-                else:
-                    parameter.data = drawn
-                parameter.grad = None
-
-
 class Submission:
     """The candidate's module, once loaded, and the probes made on it."""
 
     def __init__(self) -> None:
         self.module = ModuleType(MODULE_NAME)
         self.name = "submission.py"
-        self.kept: dict[str, Built] = {}
+        self.kept = Kept()
+        self.weights = WeightSets()
 
     def load(self, source: str, name: str) -> dict[str, Any]:
         """Run the file, never its `__main__` block; returns its classes, or what stopped it."""
@@ -87,24 +64,26 @@ class Submission:
         """Build the module, load weights, run the calls, go back for gradients."""
         answer = Answer()
         try:
-            self._probe(request, [to_tensor(blob) for blob in blobs], answer)
+            asked = protocol.PROBE | request
+            self._probe(asked, [to_tensor(blob) for blob in blobs], answer)
         except Stopped as stopped:
             answer.header.update(stopped.reply)
         return answer.header, answer.blobs
 
     def _probe(self, request: dict[str, Any], tensors: list[torch.Tensor], answer: Answer) -> None:
+        # First of all: the grader counts them as received, whatever is raised below.
+        weights = self.weights.look_up(request["weights"], tensors)
         watch.reset()
         before = watch.switches() if request["watch"] else {}
         self._set_globals(request["globals"])
         if request["keep"] is None:
             self.kept.clear()
-        # Out of the kept ones while it is used: after a failure it is not used again.
-        built = self.kept.pop(request["keep"], None) or self._build(request, tensors)
+        built = self.kept.take(request["keep"]) or self._build(request, tensors)
         module = built.module
         if request["describe"]:
             answer.describe_parameters(built.found)
         with self._guard("cast"):
-            built.load(request["weights"], tensors)
+            built.load(*weights)
             if request["device"] != "cpu":
                 module.to(request["device"])
             module.train(request["train"])
@@ -119,6 +98,7 @@ class Submission:
         if request["watch"]:
             # A constructor draws its weights; forward in eval has nothing to draw.
             before["random state"] = watch.switches()["random state"]
+        graph = gradient_mode(request)
         made: list[tuple[Any, list[Any]]] = []
         for call in request["calls"]:
             if made and request["recast"]:
@@ -129,7 +109,7 @@ class Submission:
             inputs = make_inputs(call, tensors, request)
             if request["trace"]:
                 recorder.begin(inputs)
-            with self._guard("forward"), mode, autocast(request["autocast"]):
+            with self._guard("forward"), mode, graph, autocast(request["autocast"]):
                 made.append((call_module(module, call, inputs), inputs))
             if request["cotangent"] is not None:
                 with self._guard("backward"):
@@ -140,8 +120,9 @@ class Submission:
             answer.header["turned"] = [name for name in before if before[name] != after[name]]
         # Only now: what one call returned must outlive the next.
         with self._guard("returned"):
+            wanted = request["output"] if request["output_only"] else None
             for returned, inputs in made:
-                answer.add_returned(returned, inputs if request["return_inputs"] else [])
+                answer.add_returned(returned, inputs if request["return_inputs"] else [], wanted)
         if request["trace"]:
             answer.add_trace(recorder.steps)
         answer.header["asked"] = sorted(stand_in.ASKED)
@@ -149,7 +130,7 @@ class Submission:
         answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)
         if request["device"] != "cpu":
             answer.header["stray"] = describe.stray(module)
-        self._keep(request["keep"], built)
+        self.kept.put(request["keep"], built)
 
     def _build(self, request: dict[str, Any], tensors: list[torch.Tensor]) -> Built:
         _seed(request["seed"])
@@ -167,12 +148,6 @@ class Submission:
             if dtype is not torch.float32:
                 module.to(dtype)
             return Built(module, found, [parameter.data for _, parameter, _, _ in found])
-
-    def _keep(self, name: str | None, built: Built) -> None:
-        if name is not None:
-            if len(self.kept) >= KEPT:
-                self.kept.clear()
-            self.kept[name] = built
 
     def _set_globals(self, numbers: dict[str, Any]) -> None:
         for name, value in numbers.items():
@@ -226,12 +201,6 @@ class Submission:
 def _seed(seed: int) -> None:
     # Not torch.manual_seed: it formats a stack trace for devices that are not here.
     torch.default_generator.manual_seed(seed)
-
-
-def module_dtype(module: torch.nn.Module) -> torch.dtype:
-    """The dtype of the module's registered parameters, or torch's default."""
-    first = next(module.parameters(), None)
-    return torch.get_default_dtype() if first is None else first.dtype
 
 
 def _import_late(source: str) -> None:

@@ -58,6 +58,13 @@ def autocast(dtype: str | None) -> Any:
     return torch.autocast("cpu", dtype=DTYPES[dtype])
 
 
+def gradient_mode(request: dict[str, Any]) -> Any:
+    """A call in eval whose gradients nobody asks for is made as in use, without a graph."""
+    asked = request["cotangent"] is not None or request["train"]
+    looked_at = request["watch"] or request["trace"]
+    return contextlib.nullcontext() if asked or looked_at else torch.no_grad()
+
+
 def go_back(
     made: tuple[object, list[Any]], request: dict[str, Any], tensors: list[torch.Tensor]
 ) -> None:

@@ -23,6 +23,9 @@ PREFIX_SIZE = PREFIX.size
 MAX_HEADER = 1 << 20
 MAX_PAYLOAD = 64 << 20
 MAX_TENSORS = 4096
+# Sets of weights that a worker holds, so that each need not be sent for every probe.
+MAX_SETS = 16
+NO_WEIGHTS = 0
 # Of one trace; one of this length was cut off.
 MAX_STEPS = 600
 MAX_DIMENSIONS = 8
@@ -38,6 +41,30 @@ ITEM_SIZES = {
     "int8": 1,
     "uint8": 1,
     "bool": 1,
+}
+# What a request for a probe need not say.
+PROBE: dict[str, Any] = {
+    "construct_named": {},
+    "globals": {},
+    "output": 0,
+    "trace": False,
+    "without_norms": False,
+    "weights": {"set": NO_WEIGHTS, "tensors": None},
+    "calls": [],
+    "autocast": None,
+    "train": False,
+    "cotangent": None,
+    "directions": [],
+    "device": "cpu",
+    "watch": False,
+    "return_inputs": False,
+    "plain_inputs": False,
+    "output_only": False,
+    "describe": False,
+    "recast": None,
+    "between": None,
+    "seed": 0,
+    "keep": None,
 }
 
 

@@ -30,6 +30,7 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         values.has_output_shape,
         values.returns_weights,
         values.matches_reference,
+        values.matches_in_some_rows,
         values.takes_mask_forms,
         values.takes_one_tensor_for_all,
         values.projects_output,
