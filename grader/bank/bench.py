@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -79,7 +79,7 @@ class Bench:
 
         def noting(probe: Probe) -> Observation:
             changes = (probe.watch, probe.trace, probe.recast, probe.between, probe.device != "cpu")
-            seen = run(probe if self.fresh or any(changes) else replace(probe, fresh=False))
+            seen = run(probe if self.fresh or any(changes) else probe._replace(fresh=False))
             self.ready_made.update(seen.ready_made)
             self.shared |= seen.shared
             return seen
@@ -148,7 +148,7 @@ class Bench:
         """
         if self.layout is None or not self.plan.fixes_head_dim:
             return True
-        probe = replace(self.build(sizes.d_model, sizes.num_heads), describe=True)
+        probe = self.build(sizes.d_model, sizes.num_heads)._replace(describe=True)
         key = ("parameters", sizes.d_model, sizes.num_heads)
         names = {p.name for p in self.remember(key, lambda: self.run(probe)).parameters}
         return not names or self.layout.places["Wo"].weight.replace(EACH_HEAD, "0") in names
@@ -191,7 +191,7 @@ class Bench:
         options.setdefault("calls", (self.call(problem, storage, dtype),))
         if options.get("cotangent") is not None:
             options["cotangent"] = self.plan.arrange(options["cotangent"])
-        built = self.plan.construct(asdict(problem.sizes), dropout)
+        built = self.plan.construct(problem.sizes.by_name(), dropout)
         return self._probe(built | options, weights=weights, dtype=dtype or problem.dtype)
 
     def _write(self, weights: Weights, num_heads: int) -> Mapping[str, Array]:
@@ -208,7 +208,7 @@ class Bench:
 
     def unloaded(self, problem: Problem) -> Probe:
         """One call on this problem with the weights the candidate's constructor drew."""
-        built = self.plan.construct(asdict(problem.sizes))
+        built = self.plan.construct(problem.sizes.by_name())
         return self._probe(built, calls=(self.call(problem),), dtype=problem.dtype)
 
     def _probe(self, options: Mapping[str, Any], **more: Any) -> Probe:

@@ -25,6 +25,10 @@ class Sizes:
         """The shape of the attention scores, [b, h, q, k]."""
         return self.batch, self.num_heads, self.q_len, self.kv_len
 
+    def by_name(self) -> dict[str, int]:
+        """Each size under its name."""
+        return dict(vars(self))
+
     def all_differ(self) -> bool:
         """True where no two sizes coincide and none is 1."""
         sizes = (self.batch, self.q_len, self.num_heads, self.d_model // self.num_heads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,7 @@ class CallPlan:
             if slot.role in tensors:
                 call.append(Input(self.arrange(tensors[slot.role]), dtype, storage, slot.keyword))
             elif slot.role in masks:
-                call.append(replace(masks[slot.role], name=slot.name))
+                call.append(masks[slot.role]._replace(name=slot.name))
             elif slot.role == "option":
                 call.append(Option(slot.value, slot.name))
         return tuple(call)

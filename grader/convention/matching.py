@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -103,10 +103,10 @@ def first_look(contract: Contract, plan: CallPlan) -> Probe:
     shown = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
     inputs = [np.ones((sizes.batch, length, sizes.d_model)) for length in shown]
     call = plan.call(inputs, None, sizes.scores, "float32")
-    built = plan.construct(asdict(sizes))
+    built = plan.construct(sizes.by_name())
     quiet = bool(plan.norms)
     probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet)
-    return replace(probe, dtype="float32", describe=True)
+    return probe._replace(dtype="float32", describe=True)
 
 
 def try_twice(
@@ -129,7 +129,7 @@ def _try(
     problem = draw(rng, contract, lengths(contract), frozenset())
     theta = {p.name: _values(rng, p.shape) for p in parameters}
     calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
-    built = plan.construct(asdict(problem.sizes))
+    built = plan.construct(problem.sizes.by_name())
     quiet = bool(plan.norms)
     probe = Probe(plan.class_name, **built, weights=theta, calls=calls, without_norms=quiet)
     seen = run(probe)

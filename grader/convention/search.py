@@ -156,7 +156,7 @@ class Search:
         call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
         looked = first_look(match.contract, plan)
         seen = self.run(
-            replace(looked, dtype="float64", calls=(call,), weights=way.trials[0].theta)
+            looked._replace(dtype="float64", calls=(call,), weights=way.trials[0].theta)
         )
         tensors = seen.returned[0].tensors if seen.status is Status.OK else {}
         # By their values: some return the scores, or a cache of the same shape.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from grader.model.arrays import Array
 from grader.model.candidate import Parameter
+
+# Named tuples: dozens of each are made for a file, and a frozen dataclass takes ten times as long.
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class Status(str, Enum):
@@ -22,8 +25,7 @@ class Status(str, Enum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """A tensor for the candidate: its values, the dtype it must have, and how it is stored.
 
     `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
@@ -37,16 +39,14 @@ class Input:
     name: str | None = None
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """A plain value for an argument of forward, by keyword where it has a `name`."""
 
     value: bool | int | float | str | None
     name: str | None = None
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """Stands for a configuration object: a value for each name that a pattern matches.
 
     The worker makes an object whose attributes, items and `get` look names up, the first pattern
@@ -60,8 +60,7 @@ class Settings:
 Call = tuple[Input | Option | None, ...]
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(NamedTuple):
     """One request: build the module, load weights, call it once or more.
 
     `globals` are numbers of the file itself to set beforehand. `calls` holds the inputs of each
@@ -79,9 +78,9 @@ class Probe:
 
     class_name: str
     construct: tuple[Any, ...]
-    construct_named: Mapping[str, Any] = field(default_factory=dict)
-    weights: Mapping[str, Array] = field(default_factory=dict)
-    globals: Mapping[str, Any] = field(default_factory=dict)
+    construct_named: Mapping[str, Any] = EMPTY
+    weights: Mapping[str, Array] = EMPTY
+    globals: Mapping[str, Any] = EMPTY
     calls: tuple[Call, ...] = ()
     output: int = 0
     without_norms: bool = False
@@ -109,8 +108,7 @@ class Probe:
         return repr((self.class_name, self.construct, self.construct_named, *numbers))
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """An exception as the worker told it: a claim. `line` is in the candidate's own file."""
 
     phase: str
@@ -120,8 +118,7 @@ class Fault:
     line: int | None
 
 
-@dataclass(frozen=True)
-class Returned:
+class Returned(NamedTuple):
     """What one call gave back.
 
     `kinds` describes each returned item ("tensor", "none", "float", …) in order, and `tensors`
@@ -137,8 +134,7 @@ class Returned:
     after: tuple[Array | None, ...]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One tensor that a line of the candidate's made, as a trace tells it: a claim.
 
     `sources` name the tensors it was made of: "3" is the fourth step, "input 0" the first input,
@@ -154,8 +150,7 @@ class Step:
     value: Array | None
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """What came back for one probe. Everything in it is a claim but `shared`.
 
     `ready_made` names ready-made attention that was seen in use, `stray` the tensors that did not
@@ -169,7 +164,7 @@ class Observation:
     returned: tuple[Returned, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     input_gradients: tuple[Array | None, ...] = ()
-    parameter_gradients: Mapping[str, Array | None] = field(default_factory=dict)
+    parameter_gradients: Mapping[str, Array | None] = EMPTY
     ready_made: tuple[str, ...] = ()
     stray: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()

@@ -131,7 +131,7 @@ class Session:
                 self._kept.add(probe.built)
         except (LateError, ClosedError, ProtocolError) as error:
             lost = self._lost(error, self.limits.probe_seconds)
-            found = dataclasses.replace(lost, shared=shared)
+            found = lost._replace(shared=shared)
         return found
 
     def renew(self) -> None:

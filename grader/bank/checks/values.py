@@ -140,7 +140,7 @@ def takes_one_tensor_for_all(bench: Bench, case: Case) -> Finding:
     problem = replace(base, inputs=base.inputs[:1] * len(base.inputs))
     first, *others = bench.call(problem)
     sequences = len(base.inputs) - 1
-    same = [replace(i, storage="same") for i in others[:sequences] if isinstance(i, Input)]
+    same = [i._replace(storage="same") for i in others[:sequences] if isinstance(i, Input)]
     call = (first, *same, *others[sequences:])
     seen = bench.run(bench.probe(problem, calls=(call,)))
     return trouble(seen) or compare(bench, case, problem, seen)
