@@ -18,6 +18,7 @@ from grader.model.exchange import (
     Step,
 )
 from grader.model.exercise import Case, Contract, Exercise, Limits
+from grader.model.graded import Graded
 from grader.model.report import (
     FREE,
     Departure,
@@ -44,6 +45,7 @@ __all__ = [
     "Diagnosis",
     "Exercise",
     "Fault",
+    "Graded",
     "Input",
     "Isolation",
     "Limits",
