@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
@@ -30,6 +30,7 @@ from grader.model import (
     Report,
     Status,
     Submission,
+    Terms,
     Verdict,
 )
 from grader.questions import choose
@@ -39,19 +40,28 @@ from grader.sandbox.session import Loaded, Session
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes."""
+    """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes.
+
+    `terms` are a course's own points and limits.
+    """
 
     seed: int
     exercise: str | None = None
     class_name: str | None = None
     walked: bool = True
+    terms: Terms = field(default_factory=Terms)
+
+    def load(self, named: str) -> Exercise:
+        """The exercise of this name on the terms that were asked for."""
+        exercise = load_exercise(named)
+        return exercise.on_terms(self.terms) if self.terms != Terms() else exercise
 
 
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     """Load, find out how to call it and which parameter is which, judge every case."""
     began = time.monotonic()
     named = request.exercise or header_exercise(submission.source) or FREE
-    session = Session(forge, submission, load_exercise(named).limits)
+    session = Session(forge, submission, request.load(named).limits)
     try:
         report = _grade(session, submission, request, named)
     finally:
@@ -85,7 +95,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         convention = find(session, loaded, request, named)
     except UnusableSubmission as error:
         return replace(blank, refusal=error.message)
-    exercise = load_exercise(named)
+    exercise = request.load(named)
     bench = Bench(
         convention.contract,
         convention.plan,

@@ -25,6 +25,13 @@ def read_submission(path: Path) -> Submission:
     return Submission(str(path), decode(raw, path), hashlib.sha256(raw).hexdigest())
 
 
+def submit_bytes(path: str, raw: bytes) -> Submission:
+    """What was read elsewhere, as out of an archive, under the same rules."""
+    if len(raw) > MAX_BYTES:
+        raise UnusableSubmission("file.too-big", path=path, limit=MAX_BYTES >> 10)
+    return Submission(path, decode(raw, Path(path)), hashlib.sha256(raw).hexdigest())
+
+
 def submit_text(path: str, source: str) -> Submission:
     """Source text of our own as a submission; `path` is what it is called."""
     return Submission(path, source, hashlib.sha256(source.encode()).hexdigest())

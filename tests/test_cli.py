@@ -251,7 +251,7 @@ def test_file_that_cannot_be_graded_gets_one_sentence(name, tmp_path):
         ([RIGHT, "--hints", "4"], "--hints takes 0, 1, 2 or 3; got 4"),
         ([RIGHT, "--hints", "-1"], "--hints takes 0, 1, 2 or 3; got -1"),
         ([RIGHT, "--class", "Nobody"], "There is no class Nobody with a forward method"),
-        ([ROOT], f"This is a folder; name one Python file: {ROOT}"),
+        ([ROOT / "docs"], f"No submissions (.py) below {ROOT / 'docs'}"),
         ([RIGHT, "--output", "/no/such/folder/x"], "The report cannot be written"),
     ],
 )

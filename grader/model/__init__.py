@@ -17,7 +17,7 @@ from grader.model.exchange import (
     Status,
     Step,
 )
-from grader.model.exercise import Case, Contract, Exercise, Limits
+from grader.model.exercise import Case, Contract, Exercise, Limits, Terms
 from grader.model.graded import Graded
 from grader.model.report import (
     FREE,
@@ -64,5 +64,6 @@ __all__ = [
     "Step",
     "Stride",
     "Submission",
+    "Terms",
     "Verdict",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -16,6 +16,11 @@ class Limits:
     total_seconds: float = 60.0
     memory_mib: int = 2048
     output_kib: int = 64
+
+    def changed(self, limits: Mapping[str, float]) -> Limits:
+        """With these instead; memory and output are whole numbers."""
+        merged = {**vars(self), **limits}
+        return Limits(**{name: type(getattr(self, name))(x) for name, x in merged.items()})
 
 
 @dataclass(frozen=True)
@@ -67,3 +72,22 @@ class Exercise:
     cases: tuple[Case, ...]
     limits: Limits
     version: str
+
+    def on_terms(self, terms: Terms) -> Exercise:
+        """The same cases with a course's own points and limits; the points still make 100."""
+        wanted = {area: terms.weights.get(area, points) for area, points in self.areas.items()}
+        total = sum(wanted.values()) or 1.0
+        areas = {area: 100.0 * points / total for area, points in wanted.items()}
+        cases = tuple(
+            replace(case, points=case.points * areas[case.area] / self.areas[case.area])
+            for case in self.cases
+        )
+        return replace(self, areas=areas, cases=cases, limits=self.limits.changed(terms.limits))
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a course changes: points by area, in any unit, and limits by name."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)

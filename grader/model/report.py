@@ -97,6 +97,8 @@ class Diagnosis:
 
 # The exercise of files that answer none.
 FREE = "free"
+# Refusals that are no fault of the file's.
+FAULTS_OF_OURS = ("error.grader", "course.lost", "zygote.gone", "zygote.failed", "zygote.no-torch")
 UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 
 
@@ -158,5 +160,6 @@ class Report:
 
     @property
     def has_errors(self) -> bool:
-        """True when the grader failed on a case."""
-        return any(v.outcome is Outcome.ERROR for v in self.verdicts)
+        """True when the grader failed on a case, or on the whole file."""
+        ours = self.refusal is not None and self.refusal.key in FAULTS_OF_OURS
+        return ours or any(v.outcome is Outcome.ERROR for v in self.verdicts)

@@ -1,0 +1,110 @@
+"""`mha-grade`: what was asked for, done; every failure becomes one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+
+import typer
+
+from grader import __version__
+from grader.cli import console, options, stubs
+from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
+from grader.cli.options import Asked
+from grader.course.gather import is_course
+from grader.errors import GraderError, UnusableSubmission, UsageError
+from grader.model import Message
+from grader.reports.as_page import render_index, render_page
+from grader.sandbox.launch import Launched
+from grader.texts import Texts, load_texts
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def run(launched: Launched | None) -> None:
+    """Read the command line and act; `launched` is a zygote already on its way up."""
+    console.open_streams()
+    try:
+        app(obj=launched)
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
+
+
+@app.command(help="Grade multi-head attention: one file, or all that a course hands in.")
+def main(
+    context: typer.Context,
+    paths: options.Paths = None,
+    exercise: options.Exercise = None,
+    free: options.Free = False,
+    class_name: options.ClassName = None,
+    format_: options.Format = "terminal",
+    output: options.Output = None,
+    lang: options.Lang = None,
+    seed: options.Seed = None,
+    min_score: options.MinScore = None,
+    hints: options.Hints = None,
+    walk: options.Walk = False,
+    answers: options.Answers = False,
+    results: options.Results = None,
+    course: options.Course = None,
+    keep: options.Keep = None,
+    jobs: options.Jobs = None,
+    shard: options.Shard = None,
+    merge: options.Merge = None,
+    regrade: options.Regrade = False,
+    trust: options.Trust = False,
+    executor: options.Executor = "local",
+    scheduler: options.Scheduler = None,
+    list_: options.List = False,
+    new: options.New = None,
+    explain: options.Explain = None,
+    check_bank: options.CheckBank = False,
+    version: options.Version = False,
+) -> None:
+    """Read every option into one object, and do what it asks for."""
+    given = locals()
+    asked = Asked(**{one.name: given[one.name] for one in fields(Asked)})
+    texts = load_texts("en")
+    try:
+        texts = load_texts(lang or console.system_language())
+        code = act(asked, context.obj, texts)
+    except (UnusableSubmission, UsageError) as error:
+        console.say(texts, error.message)
+        code = UNUSABLE
+    except GraderError as error:
+        console.say(texts, error.message)
+        code = OUR_FAULT
+    except Exception as error:
+        # A fault of ours, and still one sentence: the file and the seed are enough to find it.
+        said = {"type": type(error).__name__, "text": str(error)[:200]}
+        console.say(texts, Message("error.grader", said))
+        code = OUR_FAULT
+    console.leave(code)
+
+
+def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
+    """Do the one thing that was asked for; what is rarely needed is imported where it is."""
+    if asked.version:
+        console.show(f"mha-grade {__version__}\n")
+    elif asked.list_:
+        console.show(stubs.list_exercises(texts))
+    elif asked.explain is not None:
+        is_index = asked.explain == "list"
+        console.show(render_index(texts) if is_index else render_page(asked.explain, texts))
+    elif asked.new is not None:
+        console.show(texts("new.written", path=stubs.write_stub(asked.new)) + "\n")
+    elif asked.check_bank:
+        from grader.cli.audit import check_bank
+
+        return check_bank(asked.exercise, asked.draw_seed(), asked.output, texts)
+    elif asked.merge or len(asked.paths or ()) > 1 or any(map(is_course, asked.paths or ())):
+        from grader.cli.many import grade_many
+
+        return grade_many(asked, texts)
+    elif not asked.paths:
+        raise UsageError("usage.no-file")
+    else:
+        from grader.cli.single import grade_file
+
+        return grade_file(asked, launched, texts)
+    return PASSED

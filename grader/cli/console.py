@@ -1,0 +1,81 @@
+"""What is printed, written and left with: nothing else in the package does any of these."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from grader.clean import clean
+from grader.errors import TextError, UsageError
+from grader.model import Message
+from grader.texts import Texts
+
+MAX_LINE = 2000
+
+
+def tidy(line: str) -> str:
+    """A line as a terminal may show it, whatever names are in it."""
+    return clean(line, MAX_LINE)
+
+
+def open_streams() -> None:
+    """Make the standard streams take whatever a report may hold."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Closed by the caller: what would be printed has nowhere to go, and that is all.
+            setattr(sys, name, io.StringIO())
+        else:
+            # A terminal that cannot show a character gets an escape.
+            stream.reconfigure(errors="backslashreplace")
+
+
+def write(text: str, output: Path | None, texts: Texts) -> None:
+    """To a file if one is named, else to standard output."""
+    if output is None:
+        show(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
+    print(clean(texts("written", path=output), MAX_LINE), file=sys.stderr)
+
+
+def show(text: str) -> None:
+    """To standard output."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        raise UsageError("file.unwritable", path="stdout", detail=error.strerror) from None
+
+
+def system_language() -> str:
+    """The terminal's language if there are texts in it."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name)
+        if value:
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+def say(texts: Texts, message: Message) -> None:
+    """A sentence on standard error."""
+    try:
+        said = texts.say(message)
+    except TextError:
+        said = f"{message.key} {dict(message.fields)}"
+    print(f"mha-grade: {clean(said, MAX_LINE)}", file=sys.stderr)
+
+
+def leave(code: int) -> NoReturn:
+    """Flush and go at once: taking the interpreter down tidily costs time and changes nothing."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(code)

@@ -1,0 +1,158 @@
+"""`mha-grade` on more than one file: from what was asked for to an exit code."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.course import summary
+from grader.course.batch import Batch, Executor, Progress
+from grader.course.gather import Entry, gather
+from grader.course.options import Options
+from grader.course.settings import KEEP, Settings, read_settings
+from grader.course.standing import Move, counted, moved
+from grader.course.store import MEMORY, Result, Store
+from grader.errors import UsageError
+from grader.texts import Texts
+
+EXECUTORS = ("local", "dask")
+# Seconds between two lines of progress where there is no terminal to overwrite one.
+QUIET, LIVELY = 10.0, 0.2
+
+
+@dataclass(frozen=True)
+class Console:
+    """Where sentences go: `show` is for what was asked for, `tell` for what happens meanwhile."""
+
+    texts: Texts
+    show: Callable[[str], None]
+    tell: Callable[[str], None]
+    overwrite: Callable[[str], None] | None = None
+
+
+def grade_course(
+    paths: Sequence[Path], options: Options, console: Console
+) -> tuple[list[Result], bool]:
+    """Grade all that is below the paths; the results that count, and whether all is well.
+
+    Raises UsageError for options that do not go together, and where nothing is handed in.
+    """
+    settings = choose(options)
+    entries = _shard(gather(paths, settings.files), options.shard)
+    if not entries and not options.merge:
+        raise UsageError("course.nothing", path=", ".join(map(str, paths)))
+    with Store(options.results or MEMORY) as store:
+        for path in options.merge:
+            count = store.merge(path)
+            console.tell(console.texts("course.merged", count=count, path=path))
+        seed = int(store.fact("seed", str(options.seed)))
+        batch = Batch(entries, settings, seed, options.class_name, options.trust)
+        if entries:
+            run(batch, store, options, console)
+        results = counted(store.results(), settings.keep)
+        console.show(summary.render(summary.sum_up(results), console.texts))
+        if options.regrade:
+            console.show(render_moves(moved(store), console.texts))
+    return results, all(_is_fine(result, options.min_score) for result in results)
+
+
+def choose(options: Options) -> Settings:
+    """The course's settings, with what the command line says instead."""
+    settings = read_settings(options.course) if options.course else Settings()
+    if options.keep is not None and options.keep not in KEEP:
+        raise UsageError("course.keep", wanted=options.keep, known=", ".join(KEEP))
+    return replace(
+        settings,
+        exercise=options.exercise or settings.exercise,
+        keep=options.keep or settings.keep,
+    )
+
+
+def run(batch: Batch, store: Store, options: Options, console: Console) -> Progress:
+    """Grade what is to be graded, and tell how it goes."""
+    teller = Teller(console)
+    executor = choose_executor(options, batch.settings)
+    progress = batch.run(store, executor, teller, options.regrade)
+    teller.end(progress)
+    return progress
+
+
+def choose_executor(options: Options, settings: Settings) -> Executor:
+    """Lanes of this machine, or those of a cluster."""
+    if options.executor == "local":
+        from grader.course.lanes import Local, count_cores
+
+        return Local(options.jobs or count_cores(), settings.banks)
+    if options.executor != "dask":
+        raise UsageError("course.executor", wanted=options.executor, known=", ".join(EXECUTORS))
+    if options.scheduler is None:
+        raise UsageError("course.no-address")
+    from grader.course.cluster import Dask
+
+    return Dask(options.scheduler, settings.banks)
+
+
+class Teller:
+    """Says how far a batch is: over and over in one line, or now and then in a new one."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.every = QUIET if console.overwrite is None else LIVELY
+        self.last = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        """Called for each file; says something only now and then."""
+        now = time.monotonic()
+        if now - self.last >= self.every:
+            self.last = now
+            say = self.console.overwrite or self.console.tell
+            say(self._line("course.progress", progress))
+
+    def end(self, progress: Progress) -> None:
+        """The last word."""
+        if self.console.overwrite is not None:
+            self.console.overwrite("")
+        self.console.tell(self._line("course.done", progress))
+
+    def _line(self, key: str, progress: Progress) -> str:
+        minutes, seconds = divmod(int(progress.seconds_left), 60)
+        return self.console.texts(
+            key,
+            done=progress.known + progress.graded,
+            total=progress.total,
+            known=progress.known,
+            graded=progress.graded,
+            rate=progress.rate,
+            left=f"{minutes}:{seconds:02d}",
+            passed=progress.passed,
+            refused=progress.refused,
+            errors=progress.errors,
+        )
+
+
+def render_moves(moves: Sequence[Move], texts: Texts) -> str:
+    """Who moved, from where to where, and by which cases."""
+    lines = [texts("course.moved", count=len(moves))]
+    for move in moves:
+        graded = move.result.graded
+        lines.append(f"  {graded.student}: {move.before:g} -> {graded.report.score:g}")
+        lines += [f"    {case}: {old:g} -> {new:g}" for case, old, new in move.cases]
+    return "\n".join(lines) + "\n"
+
+
+def _shard(entries: list[Entry], shard: str | None) -> list[Entry]:
+    """The i-th of N parts, by key: the same on every machine, whatever else is there."""
+    if shard is None:
+        return entries
+    part, _, of = shard.partition("/")
+    if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
+        raise UsageError("course.shard", wanted=shard)
+    return [e for e in entries if zlib.crc32(e.key.encode()) % int(of) == int(part) - 1]
+
+
+def _is_fine(result: Result, min_score: float | None) -> bool:
+    report = result.graded.report
+    return report.all_passed if min_score is None else report.score >= min_score

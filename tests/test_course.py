@@ -1,0 +1,275 @@
+"""A course from folder to figures: graded once each, resumed, regraded, summed up."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_cli import mha_grade
+
+from grader.course.batch import Batch
+from grader.course.command import Console, grade_course
+from grader.course.gather import gather
+from grader.course.options import Options
+from grader.course.settings import Settings
+from grader.course.standing import moved
+from grader.course.store import Store
+from grader.course.summary import render, sum_up
+from grader.errors import UsageError
+from grader.grade import grade
+from grader.model import Message, Terms, stored
+from grader.texts import load_texts
+
+ROOT = Path(__file__).parent.parent
+RIGHT = (ROOT / "reference" / "self_attention.py").read_text(encoding="utf-8")
+HEADED = "# mha-grade: self-attention\n" + RIGHT
+WRONG = HEADED.replace(" / math.sqrt(self.head_dim)", "")
+assert WRONG != HEADED
+
+
+@pytest.fixture
+def folder(tmp_path):
+    files = tmp_path / "submissions"
+    files.mkdir()
+    (files / "ada.py").write_text(HEADED, encoding="utf-8")
+    (files / "bo.py").write_text(WRONG, encoding="utf-8")
+    (files / "cy.py").write_text("def (:\n", encoding="utf-8")
+    (files / "di.py").write_bytes(b"\x00\x01")
+    return files
+
+
+class Here:
+    """An executor in this process, on the suite's zygote; counts what it is given."""
+
+    def __init__(self, forge):
+        self.forge = forge
+        self.keys = []
+
+    def run(self, tasks):
+        for task in tasks:
+            self.keys.append(task.key)
+            report = grade(task.submission, self.forge, replace(task.request, walked=False))
+            yield task.key, json.loads(json.dumps(stored.dump(report)))
+
+
+@pytest.fixture
+def here(forge):
+    return Here(forge)
+
+
+def run(folder, store, executor, settings=None, again=False, trusted=True):
+    batch = Batch(gather([folder]), settings or Settings(), 5, trusted=trusted)
+    return batch.run(store, executor, lambda progress: None, again)
+
+
+def test_each_file_gets_one_result_and_only_what_changed_is_graded_again(folder, here):
+    with Store() as store:
+        first = run(folder, store, here)
+        assert (first.graded, first.passed, first.refused, first.errors) == (4, 1, 2, 0)
+        assert sorted(here.keys) == ["ada.py", "bo.py", "cy.py"]
+        here.keys.clear()
+        (folder / "bo.py").write_text(HEADED + "\n", encoding="utf-8")
+        (folder / "cy.py").unlink()
+        second = run(folder, store, here)
+        assert here.keys == ["bo.py"]
+        assert (second.known, second.passed) == (1, 1)
+        scores = {r.key: r.graded.report.score for r in store.results()}
+        assert scores == {"ada.py": 100.0, "bo.py": 100.0, "di.py": 0.0}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        Settings(terms=Terms({"dropout": 0.0})),
+        Settings(terms=Terms(limits={"probe_seconds": 3.0})),
+        Settings(exercise="causal-self-attention"),
+    ],
+    ids=["weights", "limits", "exercise"],
+)
+def test_other_terms_are_another_grade(folder, here, changed):
+    with Store() as store:
+        run(folder, store, here)
+        here.keys.clear()
+        run(folder, store, here, changed)
+        assert sorted(here.keys) == ["ada.py", "bo.py", "cy.py"]
+
+
+def test_weights_of_a_course_are_the_points(folder, here):
+    with Store() as store:
+        run(folder, store, here, Settings(terms=Terms({"scaling": 120.0})))
+        report = {r.key: r.graded.report for r in store.results()}["bo.py"]
+    assert report.areas["scaling"] == pytest.approx(100 * 120 / (100 - 12 + 120))
+    assert report.score == pytest.approx(100 - report.available("scaling"), abs=3.0)
+
+
+def test_nothing_is_graded_unsealed_unless_trusted(folder, here):
+    with Store() as store:
+        with pytest.raises(UsageError) as caught:
+            run(folder, store, Unsealed(here), trusted=False)
+        assert caught.value.message.key == "course.not-sealed"
+        assert all(r.key == "di.py" for r in store.results())
+
+
+class Unsealed:
+    """Says of every report that nothing was shut in."""
+
+    def __init__(self, executor):
+        self.executor = executor
+
+    def run(self, tasks):
+        for key, data in self.executor.run(tasks):
+            yield key, {**data, "isolation": ["none", []]}
+
+
+def test_regrade_shows_who_moved_and_by_which_case(folder, here):
+    with Store() as store:
+        run(folder, store, Milder(here))
+        run(folder, store, here, again=True)
+        moves = moved(store)
+    assert [move.result.key for move in moves] == ["bo.py"]
+    assert moves[0].before > moves[0].result.graded.report.score
+    assert ("values", 5.5, 0.0) in moves[0].cases
+
+
+class Milder:
+    """An earlier bank, in which the plain values always passed."""
+
+    def __init__(self, executor):
+        self.executor = executor
+
+    def run(self, tasks):
+        for key, data in self.executor.run(tasks):
+            for row in data["verdicts"]:
+                if row[0] == "values":
+                    row[3] = row[4]
+            yield key, data
+
+
+def test_fault_of_ours_is_an_error_and_no_grade(folder):
+    class Broken:
+        def run(self, tasks):
+            for task in tasks:
+                yield task.key, Message("course.lost")
+
+    with Store() as store:
+        progress = run(folder, store, Broken())
+        assert progress.errors == 3
+        figures = sum_up(store.results())
+    assert [r.key for r in figures.broken] == ["ada.py", "bo.py", "cy.py"]
+    assert [r.key for r in figures.refused] == ["di.py"]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        (
+            "en",
+            [
+                "4 submissions: 2 graded, 1 of them all right",
+                "Scores (median",
+                "Cases that fail most often",
+                " 50%  values",
+                "1  missing-scale: the scores are not divided by the square root of the head size",
+                "Not gradable (2)",
+                "di.py: Not Python source text: di.py",
+            ],
+        ),
+        ("zh", ["共 4 份提交：已评测 2 份，其中全对 1 份", "失败最多的用例", "无法评测（2 份）"]),
+    ],
+)
+def test_summary_says_what_a_teacher_asks(folder, here, language, sentences):
+    with Store() as store:
+        run(folder, store, here)
+        shown = render(sum_up(store.results()), load_texts(language))
+    for sentence in sentences:
+        assert sentence in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ({"keep": "first"}, "course.keep"),
+        ({"shard": "3/2"}, "course.shard"),
+        ({"shard": "x"}, "course.shard"),
+        ({"executor": "ray"}, "course.executor"),
+        ({"executor": "dask"}, "course.no-address"),
+        ({"merge": (Path("none.db"),)}, "file.missing"),
+    ],
+)
+def test_options_that_mean_nothing_are_said(folder, options, key):
+    console = Console(load_texts("en"), print, print)
+    with pytest.raises(UsageError) as caught:
+        grade_course([folder], Options(seed=1, **options), console)
+    assert caught.value.message.key == key
+
+
+def test_shards_are_a_partition(folder):
+    def keys(shard):
+        from grader.course.command import _shard
+
+        return {e.key for e in _shard(gather([folder]), shard)}
+
+    parts = [keys(f"{i}/3") for i in (1, 2, 3)]
+    assert set.union(*parts) == keys(None)
+    assert sum(map(len, parts)) == 4
+
+
+def test_the_whole_flow_as_a_command(folder, tmp_path):
+    results = tmp_path / "grades.db"
+    common = [folder, "--results", results, "--jobs", "1", "--trust-these-files", "--seed", "5"]
+    done = mha_grade(*common)
+    assert done.returncode == 1, done.stderr
+    assert "4 submissions: 2 graded, 1 of them all right" in done.stdout
+    assert "4 graded, 0 known already, of 4" in done.stderr
+    again = mha_grade(*common, "--format", "json")
+    assert "1 graded, 3 known already, of 4" in again.stderr
+    rows = [json.loads(line) for line in again.stdout.splitlines()]
+    assert [(r["submission"]["path"], r["seed"]) for r in rows] == [
+        ("ada.py", 5),
+        ("bo.py", 5),
+        ("cy.py", 5),
+        ("di.py", 5),
+    ]
+
+
+def test_killed_and_run_again_nothing_is_lost_or_twice(folder, tmp_path):
+    for number in range(6):
+        (folder / f"more{number}.py").write_text(f"{HEADED}# {number}\n", encoding="utf-8")
+    results = tmp_path / "grades.db"
+    command = [sys.executable, "-m", "grader", str(folder), "--results", str(results)]
+    command += ["--jobs", "1", "--trust-these-files"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and count(results) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    kept = count(results)
+    assert 2 <= kept < 10
+    done = mha_grade(folder, "--results", results, "--jobs", "1", "--trust-these-files")
+    assert "10 submissions: 8 graded, 7 of them all right" in done.stdout
+    assert count(results) == 10
+    assert not left_over(process.pid)
+
+
+def count(results):
+    if not os.path.exists(results):
+        return 0
+    try:
+        with Store(results) as store:
+            return len(store.known())
+    except UsageError:
+        return 0
+
+
+def left_over(parent):
+    """Processes that still say they belong to a parent that is gone."""
+    time.sleep(1.0)
+    found = subprocess.run(["ps", "-eo", "ppid="], capture_output=True, text=True, check=False)
+    return str(parent) in found.stdout.split()

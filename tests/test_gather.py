@@ -1,0 +1,143 @@
+"""Finding what was handed in, and whose it is."""
+
+import os
+import zipfile
+
+import pytest
+
+from grader.course.gather import gather, is_course
+from grader.course.naming import Owner, read_owners, recognise
+from grader.errors import UnusableSubmission, UsageError
+from grader.intake import MAX_BYTES
+
+METADATA = b"""
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: 'u1'
+    :email: ada@example.org
+  :created_at: 2026-11-02
+submission_12:
+  :submitters:
+  - :name: Bo
+    :email: bo@example.org
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "owner"),
+    [
+        ("lovelaceada_1234_567890_answer.py", Owner("1234", "lovelaceada")),
+        ("lovelaceada_LATE_1234_567890_answer-2.py", Owner("1234", "lovelaceada")),
+        ("unzipped/lovelaceada_1234_567890_my_answer.py", Owner("1234", "lovelaceada")),
+        ("Ada Lovelace_98765_assignsubmission_file_/mha.py", Owner("98765", "Ada Lovelace")),
+        ("Ada Lovelace_98765_assignsubmission_file_mha.py", Owner("98765", "Ada Lovelace")),
+        ("李 雷_98_assignsubmission_file/a/mha.py", Owner("98", "李 雷")),
+        ("submission_11/mha.py", Owner("u1", "Ada Lovelace")),
+        ("export/submission_12/src/mha.py", Owner("bo@example.org", "Bo")),
+        ("submission_13/mha.py", Owner("submission_13")),
+        ("ada/week3/mha.py", Owner("ada")),
+        ("ada.py", Owner("ada")),
+        ("my_attention_2.py", Owner("my_attention_2")),
+    ],
+)
+def test_owner_is_read_from_names(inside, owner):
+    assert recognise(inside, read_owners(METADATA)) == owner
+
+
+@pytest.mark.parametrize("raw", [b"", b"- a\n", b"\x00", b"a: [", b"submission_1: {x: 1}"])
+def test_metadata_that_say_nothing_are_no_owners(raw):
+    assert read_owners(raw) == {}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("ada.py", "bo/a.py", "bo/b.py", "bo/notes.txt", ".git/c.py", "__MACOSX/d.py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# {name}\n")
+    return tmp_path
+
+
+def test_folder_is_walked(folder):
+    entries = gather([folder])
+    assert [(e.key, e.owner.student) for e in entries] == [
+        ("ada.py", "ada"),
+        ("bo/a.py", "bo"),
+        ("bo/b.py", "bo"),
+    ]
+    assert entries[1].read().source == "# bo/a.py\n"
+    assert entries[1].read().path == "bo/a.py"
+    assert [e.key for e in gather([folder], "a*.py")] == ["ada.py", "bo/a.py"]
+
+
+def test_attempts_are_numbered_by_time(folder):
+    os.utime(folder / "bo" / "a.py", (2000, 2000))
+    os.utime(folder / "bo" / "b.py", (1000, 1000))
+    assert {e.key: e.attempt for e in gather([folder])} == {"ada.py": 1, "bo/a.py": 2, "bo/b.py": 1}
+
+
+def test_links_are_not_followed(folder, tmp_path_factory):
+    secret = tmp_path_factory.mktemp("elsewhere")
+    (secret / "s.py").write_text("SECRET = 1")
+    (folder / "linked").symlink_to(secret)
+    (folder / "link.py").symlink_to(secret / "s.py")
+    entries = {e.key: e for e in gather([folder])}
+    assert "linked/s.py" not in entries
+    with pytest.raises(UnusableSubmission) as caught:
+        entries["link.py"].read()
+    assert caught.value.message.key == "file.not-plain"
+
+
+def test_archive_is_read_where_it_is(tmp_path):
+    path = tmp_path / "download.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("submission_metadata.yml", METADATA)
+        archive.writestr("submission_11/mha.py", "x = 1\n")
+        archive.writestr("submission_12/mha.py", "#" * (MAX_BYTES * 50))
+        archive.writestr("../../evil.py", "y = 1\n")
+        archive.writestr("__MACOSX/._mha.py", "")
+    entries = {e.key: e for e in gather([path])}
+    assert sorted(entries) == [
+        "download.zip:../../evil.py",
+        "download.zip:submission_11/mha.py",
+        "download.zip:submission_12/mha.py",
+    ]
+    assert entries["download.zip:submission_11/mha.py"].owner == Owner("u1", "Ada Lovelace")
+    assert entries["download.zip:submission_11/mha.py"].read().source == "x = 1\n"
+    assert entries["download.zip:../../evil.py"].read().source == "y = 1\n"
+    with pytest.raises(UnusableSubmission) as caught:
+        entries["download.zip:submission_12/mha.py"].read()
+    assert caught.value.message.key == "file.too-big"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["download.zip"]
+
+
+def test_list_names_paths_and_students(tmp_path):
+    (tmp_path / "a.py").write_text("a = 1")
+    listed = tmp_path / "list.csv"
+    listed.write_text("\ufeffStudent,Path,Name\n007,a.py,Ada\n,gone.py,\n", encoding="utf-8")
+    entries = {e.key: e for e in gather([listed])}
+    assert entries["a.py"].owner == Owner("007", "Ada")
+    assert entries["a.py"].read().source == "a = 1"
+    assert entries["gone.py"].owner == Owner("gone")
+    with pytest.raises(UnusableSubmission) as caught:
+        entries["gone.py"].read()
+    assert caught.value.message.key == "file.missing"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "key"),
+    [
+        ("a.zip", b"PK no", "course.archive-unreadable"),
+        ("a.csv", b"student\n1\n", "course.list-columns"),
+        ("b.csv", b"", "course.list-columns"),
+        ("c.csv", b"path\n\xff\n", "course.list-unreadable"),
+    ],
+)
+def test_what_is_no_archive_or_list_is_said(tmp_path, name, content, key):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert is_course(path)
+    with pytest.raises(UsageError) as caught:
+        gather([path])
+    assert caught.value.message.key == key
