@@ -121,7 +121,8 @@ def find(session: Session, loaded: Loaded, request: Request, named: str) -> Conv
     """How the file is called: as its exercise prescribes, or as it turns out."""
     cls = choose_class(loaded.classes, request.class_name)
     if named == FREE:
-        return find_convention(cls, loaded.classes, session.run, request.seed)
+        source = session.submission.source
+        return find_convention(cls, loaded.classes, session.run, request.seed, source)
     contract = load_exercise(named).contract
     plan = plan_exercise(cls, contract)
     match = match_exercise(contract, plan, session.run, request.seed)

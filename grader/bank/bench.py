@@ -39,6 +39,9 @@ OFFERS = (
     "divisibility",
     "batch-first",
     "two-lengths",
+    "switch",
+    "returns-switch",
+    "told-apart",
 )
 # Kinds of masks that mean the same along whichever axes they are drawn.
 SHAPELESS = ("random", "dead", "open")
@@ -112,6 +115,9 @@ class Bench:
             self.plan.axes == BATCH_FIRST,
             # Where a causal edge stands between two lengths is a matter of taste.
             not (self.contract.causal and self.contract.one_length),
+            any(True for _ in self.plan.switched()),
+            any(True for _ in self.plan.turned("returns")),
+            any(slot.style.also for slot in self.plan.forward),
         )
         return frozenset(itertools.compress(OFFERS, offered))
 

@@ -15,6 +15,7 @@ BATCH_FIRST = "b l m"
 # What a length argument is given: enough for every sequence but the longest.
 LENGTH = 64
 MASKS = ("mask", "padding")
+SWITCHES = ("flag", "returns")
 AS_DRAWN = MaskStyle()
 
 
@@ -31,8 +32,9 @@ class Slot:
     """One argument and what goes there; by keyword where it has a `name`, unless `positional`.
 
     Roles of a constructor: d_model, num_heads, head_dim, length, batch, dropout, settings, value;
-    of forward: query, key, value, context (both of these), mask, padding, option, and flag, which
-    is left as it is.
+    of forward: query, key, value, context (both of these), mask, padding, option, and flag and
+    returns, which are left as they are where they can be. The value of these two is what turns
+    them, a constructor's switch holds its own default.
     """
 
     role: str
@@ -41,6 +43,10 @@ class Slot:
     style: MaskStyle = AS_DRAWN
     required: bool = False
     positional: bool = False
+
+    def styled(self, style: MaskStyle) -> Slot:
+        """The same argument with masks written in another style."""
+        return replace(self, style=style)
 
     @property
     def keyword(self) -> str | None:
@@ -54,7 +60,8 @@ class CallPlan:
 
     `axes` orders the axes of inputs and output; `output` and `weights` are positions in what is
     returned. `globals` are numbers of the file to set, each by its role, `norms` the parameters of
-    layer norms, which are made to let everything through.
+    layer norms, which are made to let everything through, `asked` the roles of what the module
+    reads from its settings.
     """
 
     class_name: str
@@ -66,18 +73,18 @@ class CallPlan:
     output: int = 0
     weights: int | None = 1
     norms: frozenset[str] = frozenset()
-    dropout_asked: bool = False
+    asked: frozenset[str] = frozenset()
 
     @property
     def has_dropout(self) -> bool:
         """True where the probability can be chosen."""
         roles = [slot.role for slot in self.build] + list(self.globals.values())
-        return "dropout" in roles or self.dropout_asked
+        return "dropout" in roles or "dropout" in self.asked
 
     @property
     def fixes_head_dim(self) -> bool:
         """True where the head size is an argument of its own, so that nothing need divide."""
-        return any(slot.role == "head_dim" for slot in self.build)
+        return "head_dim" in self.asked or any(slot.role == "head_dim" for slot in self.build)
 
     def construct(self, sizes: Mapping[str, int], dropout: float | None = None) -> dict[str, Any]:
         """Probe's `construct`, `construct_named` and `globals` for these sizes.
@@ -122,7 +129,29 @@ class CallPlan:
                 call.append(masks[slot.role]._replace(name=slot.name))
             elif slot.role == "option":
                 call.append(Option(slot.value, slot.name))
+            elif slot.role in SWITCHES and slot.required:
+                call.append(Option(not slot.value, slot.name))
         return tuple(call)
+
+    def turned(self, role: str) -> Iterator[CallPlan]:
+        """The plan with each switch of forward of this role turned by itself."""
+        for slot in self.forward:
+            if slot.role == role and slot.value is not None:
+                yield replace(self, forward=put(self.forward, slot, replace(slot, role="option")))
+
+    def switched(self) -> Iterator[tuple[CallPlan, bool]]:
+        """The plan with each switch for causality turned by itself, and whether it is on then."""
+        for plan in self.turned("flag"):
+            (slot,) = set(plan.forward) - set(self.forward)
+            yield plan, slot.value
+        for slot in self.build:
+            if slot.role == "switch":
+                turned = replace(slot, value=not slot.value)
+                yield replace(self, build=put(self.build, slot, turned)), turned.value
+            if slot.role == "settings" and "causal" in self.asked:
+                values = tuple((p, True if r == "causal" else r) for p, r in slot.value.values)
+                turned = replace(slot, value=replace(slot.value, values=values))
+                yield replace(self, build=put(self.build, slot, turned)), True
 
     @property
     def takes_lengths(self) -> bool:
@@ -185,6 +214,11 @@ class CallPlan:
         raise NotOfferedError("mask")
 
 
+def put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
+    """The slots with one of them replaced."""
+    return tuple(new if slot == old else slot for slot in slots)
+
+
 def _ways_to_say(
     mask: Array, sizes: Sequence[int], roles: Collection[str]
 ) -> Iterator[dict[str, Array]]:
@@ -204,6 +238,7 @@ def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:
         "length": max(LENGTH, sizes.get("q_len", 0), sizes.get("kv_len", 0)),
         "batch": sizes.get("batch", 2),
         "dropout": dropout,
+        "causal": False,
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from grader.calling import roles
 from grader.calling.masks import MaskStyle
-from grader.calling.plan import CallPlan, Slot
+from grader.calling.plan import SWITCHES, CallPlan, Slot
 from grader.calling.roles import normal, role_in
 from grader.model import Argument, CandidateClass, Contract, Settings
 
@@ -21,6 +21,7 @@ UNKNOWN = ("d_model", "num_heads", "head_dim", "length")
 MAX_UNKNOWN = 4
 SETTINGS = (
     *((words, role) for role, words in roles.BUILD),
+    (roles.FLAG, "causal"),
     (r".*bias.*", True),
     (roles.DEVICE, "cpu"),
     (r".*(causal|decoder|mask|flash|cache|return|output).*", False),
@@ -157,6 +158,8 @@ def _build_slot(argument: Argument) -> Slot | None:
         if re.fullmatch(roles.DEVICE, normal(argument.name)):
             return Slot("option", _name(argument), "cpu")
         return None
+    if argument.default in ("True", "False") and _is_flag(argument):
+        return Slot("switch", argument.name, argument.default == "True")
     if not role or switch or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", argument.default):
         return Slot("default", argument.name)
     return Slot(role, argument.name)
@@ -177,13 +180,13 @@ def _name(argument: Argument) -> str | None:
 def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     """Forward's arguments: sequences and masks by role, flags and the rest left as they are."""
     arguments = [a for a in cls.forward if not a.kind.startswith("var")]
-    said = {a.name: role_in(a.name, roles.FORWARD) for a in arguments}
+    said = {a.name: _say(a) for a in arguments}
     found = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
     # One of each kind: a second attention mask means something that is not known here.
     masks = [s for n, s in enumerate(found) if s.role not in [one.role for one in found[:n]]]
-    flags = [Slot("flag", a.name) for a in arguments if said[a.name] == "flag"]
+    flags = [_flag_slot(a, said[a.name]) for a in arguments if said[a.name] in SWITCHES]
     taken = {slot.name for slot in found}
-    free = [a for a in arguments if a.name not in taken and said[a.name] != "flag"]
+    free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
     needed = [a for a in free if a.required]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
     if not wanted:
@@ -212,6 +215,24 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
         for names in _orders([said[a.name] for a in firsts]):
             sequences = (Slot(role, _name(a), required=True) for role, a in zip(names, firsts))
             yield (*sequences, Slot("mask", last.name, required=True), *flags)
+
+
+def _say(argument: Argument) -> str:
+    """The role that a name says; a tensor may be called causal_mask, a switch is true or false."""
+    said = role_in(argument.name, roles.FORWARD)
+    tensor = said == "flag" and "mask" in argument.name and argument.default == "None"
+    return "mask" if tensor and "bool" not in argument.annotation.lower() else said
+
+
+def _is_flag(argument: Argument) -> bool:
+    """True for what by its name turns causality on or off."""
+    return re.fullmatch(roles.FLAG, normal(argument.name)) is not None
+
+
+def _flag_slot(argument: Argument, role: str) -> Slot:
+    """A switch of forward, with what turns it from its default."""
+    turned = argument.default != "True"
+    return Slot(role, argument.name, turned, required=argument.required)
 
 
 def _mask_slot(argument: Argument, role: str) -> Slot | None:

@@ -19,6 +19,7 @@ EITHER = r"(key|value|query|k|v|q)_?(size|dim)"
 LENGTH = (
     r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
     r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"
+    r"|context|ctx|window|block"
 )
 DROPOUT = r".*drop.*|p|p_attn|rate"
 WIDTH = (
@@ -43,7 +44,14 @@ BUILD = (
 )
 
 # Of forward.
-FLAG = r"(is_|use_|apply_)?(causal|autoregressive|masked|look_ahead|causal_mask)"
+FLAG = (
+    r"(is_|use_|apply_|with_|make_)?(causal|causal_attention|autoregressive|masked|look_?ahead"
+    r"|(causal|future|look_?ahead)_?mask(ing|ed)?|(mask|hide)_?(the_)?future)"
+)
+RETURNS = (
+    r"(need|return|output|give|get|with|want)_?(the_?)?(attn|attention|weight|prob|score|map)\w*"
+    r"|(average|avg|mean)_?\w*(weight|attn|attention|head)\w*|return_\w*"
+)
 LENGTHS = r".*(lens|lengths?|len)|valid_?lens?"
 PADDING = r".*pad.*|(key|k|kv|src_key|memory_key)_mask"
 MASK = r".*(mask|bias).*|m|keep\w*|valid|visible|allowed|attend\w*|adj\w*|blocked|ignore\w*"
@@ -52,13 +60,14 @@ QUERY = rf"(x_?|in_?)?q(uery|ueries|uerys|s)?{OF}|tgt|target|x_?q"
 KEY = rf"(x_?|in_?)?k(eys?|s)?{OF}"
 VALUE = rf"(x_?|in_?)?v(alues?|als?|s)?{OF}"
 CONTEXT = (
-    r"(x_?)?(context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
+    r"(x_?)?(a|context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
 SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*"
 FORWARD = (
     ("skip", SKIP),
     ("flag", FLAG),
+    ("returns", RETURNS),
     ("lengths", LENGTHS),
     ("padding", PADDING),
     ("mask", MASK),

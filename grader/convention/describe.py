@@ -27,7 +27,7 @@ def describe_convention(convention: Convention, free: bool) -> Iterable[Message]
 
 
 def _describe_call(plan: CallPlan) -> Iterable[Message]:
-    given = ", ".join(_argument(slot) for slot in plan.build if slot.role not in ("option",))
+    given = ", ".join(_argument(slot) for slot in plan.build if slot.role not in ("option", "switch"))
     if given or not plan.globals:
         yield Message("convention.build", {"arguments": given or "-"})
     if plan.globals:

@@ -11,6 +11,8 @@ import numpy as np
 from grader.bank.bench import Bench, Run, agrees
 from grader.bank.draw import Problem, draw, generator, right_steps, visibility
 from grader.calling import CallPlan, MaskStyle, NotOfferedError, Slot
+from grader.calling.plan import put
+from grader.calling.told_apart import tell_apart
 from grader.convention.found import Convention
 from grader.convention.matching import lengths
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine
@@ -36,14 +38,16 @@ FEW, MANY = 2, 8
 DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
 
 
-def find_masks(convention: Convention, run: Run, seed: int, promised: bool = False) -> Convention:
+def find_masks(
+    convention: Convention, run: Run, seed: int, source: str, promised: bool = False
+) -> Convention:
     """The convention with each mask argument's style, a causal flag, and what dead rows give.
 
     `promised` says that by its name the class is causal.
     """
     if convention.match.layout is None:
         return _unmasked(convention)
-    finder = Finder(convention, run, seed)
+    finder = Finder(convention, run, seed, source)
     for slot in convention.plan.forward:
         if slot.role in FORMS:
             finder.find_style(slot)
@@ -60,7 +64,7 @@ def find_masks(convention: Convention, run: Run, seed: int, promised: bool = Fal
 class Finder:
     """Tries masks on one file whose layout is known."""
 
-    def __init__(self, convention: Convention, run: Run, seed: int) -> None:
+    def __init__(self, convention: Convention, run: Run, seed: int, source: str) -> None:
         assert convention.match.layout is not None
         self.layout = convention.match.layout
         self.plan = convention.plan
@@ -68,21 +72,25 @@ class Finder:
         self.carried = list(convention.carried)
         self.run = run
         self.seed = seed
+        self.source = source
         self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
 
     def find_style(self, slot: Slot) -> None:
         """Settle what one mask argument means and which forms it takes."""
-        style = self._read(slot) or self._read_wrongly(slot) or self._read_at_all(slot)
+        style = self._read(slot)
+        if style is not None:
+            style = replace(style, also=tuple(self._tell_apart(slot, style)))
+        style = style or self._read_wrongly(slot) or self._read_at_all(slot)
         # What nothing explains is given as an exercise would, and judged by what comes back.
         self._set(slot, style or replace(slot.style, forms=FORMS[slot.role][:1]))
 
     def try_flag(self, slot: Slot) -> None:
         """Turn a switch for causality on, where no mask could say the same."""
-        if self.contract.causal or self.plan.masks_between:
+        if self.contract.causal or self.plan.masks_between or not slot.value:
             return
         contract = replace(self.contract, causal=True)
-        option = replace(slot, role="option", value=True)
-        plan = replace(self.plan, forward=_put(self.plan.forward, slot, option))
+        option = replace(slot, role="option")
+        plan = replace(self.plan, forward=put(self.plan.forward, slot, option))
         problem = self._pose(contract, None)
         output = self._observe(plan, problem)
         right = output is not None and self._fits(output, problem, contract, self.carried)
@@ -122,6 +130,32 @@ class Finder:
                 wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
                 return replace(reading, forms=(*wrong, *(firm or fits)))
         return None
+
+    def _tell_apart(self, slot: Slot, style: MaskStyle) -> Iterator[MaskStyle]:
+        """The kinds of masks that the source asks for: a right form of each, else one it takes."""
+        if style.meaning == "lengths":
+            return
+        masks = [s for s in self.plan.forward if s.role in FORMS]
+        asked = tell_apart(self.source, slot.name, len(masks) == 1)
+        for rank in asked.ranks:
+            every = self._forms(slot, replace(style, forms=()))
+            forms = [form for form in every if len(form.split()) == rank]
+            right = [form for form in forms if form in style.forms]
+            taken = (form for form in forms if self._is_taken(slot, style, form))
+            yield from (replace(style, forms=(form,)) for form in (right or [*taken])[:1])
+        if asked.dtypes:
+            form = style.forms[0]
+            others = [r for r in READINGS if (r.dtype == "float") != (style.dtype == "float")]
+            others = [r for r in others if r.dtype != "int64"]
+            taken = [r for r in others if self._is_taken(slot, r, form)]
+            right = [r for r in taken if self._is_right(slot, r, form, FEW)]
+            # With floats, what is added comes first.
+            yield from (replace(r, forms=(form,)) for r in (right or sorted(taken, key=_added))[:1])
+
+    def _is_taken(self, slot: Slot, reading: MaskStyle, form: str) -> bool:
+        """True where something of the output's shape comes back."""
+        problem, output = self._try(slot, reading, form, FEW)
+        return output is not None and output.shape == problem.truth.output.shape
 
     def _read_first_sample(
         self, slot: Slot, reading: MaskStyle, others: set[str]
@@ -193,7 +227,7 @@ class Finder:
             tried = replace(slot, style=replace(reading, forms=(form,)))
             # Alone, so that it is this argument that gets the mask.
             alone = [s for s in self.plan.forward if s.role not in FORMS or s == slot or s.required]
-            plan = replace(self.plan, forward=_put(alone, slot, tried))
+            plan = replace(self.plan, forward=put(alone, slot, tried))
             self.tried[key] = problem, self._observe(plan, problem)
         return self.tried[key]
 
@@ -224,7 +258,7 @@ class Finder:
 
     def _set(self, slot: Slot, style: MaskStyle) -> None:
         settled = replace(slot, style=style)
-        self.plan = replace(self.plan, forward=_put(self.plan.forward, slot, settled))
+        self.plan = replace(self.plan, forward=put(self.plan.forward, slot, settled))
 
 
 def _unmasked(convention: Convention) -> Convention:
@@ -237,9 +271,9 @@ def _unmasked(convention: Convention) -> Convention:
     return replace(convention, plan=replace(plan, forward=forward))
 
 
+def _added(reading: MaskStyle) -> bool:
+    return reading.meaning != "additive"
+
+
 def _readings(slot: Slot) -> Sequence[MaskStyle]:
     return (slot.style,) if slot.style.meaning == "lengths" else READINGS
-
-
-def _put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
-    return tuple(new if slot == old else slot for slot in slots)

@@ -12,6 +12,7 @@ import numpy as np
 from grader.bank.bench import Run, agrees
 from grader.bank.findings import describe_trouble
 from grader.calling import CallPlan, MaskStyle, propose_builds, propose_forwards
+from grader.calling.roles import BUILD, FLAG, role_in
 from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
@@ -30,6 +31,7 @@ from grader.layout import Layout, propose
 from grader.mistakes import combine
 from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
 
+ASKED = (*BUILD, ("causal", FLAG))
 AXES = ("b l m", "l b m", "b m l")
 MAX_BUILDS = 10
 MAX_FORWARDS = 8
@@ -60,7 +62,7 @@ class Way:
 
 
 def find_convention(
-    cls: CandidateClass, classes: Sequence[CandidateClass], run: Run, seed: int
+    cls: CandidateClass, classes: Sequence[CandidateClass], run: Run, seed: int, source: str
 ) -> Convention:
     """The convention under which the file is right, or has one known mistake, or runs at all.
 
@@ -71,11 +73,11 @@ def find_convention(
     for way, match in search.tries(cls, classes, ways):
         found = match(way.contracts(), way.proposals, way.trials)
         if found:
-            return find_masks(search.settle(found, way), run, seed, promises_causal(cls))
+            return find_masks(search.settle(found, way), run, seed, source, promises_causal(cls))
     if ways:
         way = ways[0]
         named = match_names(way.contract, way.proposals, way.parameters)
-        return find_masks(Convention(way.plan, named), run, seed)
+        return find_masks(Convention(way.plan, named), run, seed, source)
     raise UnusableSubmission("call.none", name=cls.name, inner=search.trouble())
 
 
@@ -138,9 +140,9 @@ class Search:
 
     def _look(self, plan: CallPlan, contract: Contract, seen: Observation) -> Way:
         own = tuple(without_norms(seen.parameters))
-        asked = any("drop" in name.lower() for name in seen.asked)
+        asked = frozenset(role_in(name, ASKED) for name in seen.asked)
         norms = frozenset(p.name for p in seen.parameters if p not in own)
-        plan = replace(plan, norms=norms, dropout_asked=asked)
+        plan = replace(plan, norms=norms, asked=asked)
         trials = try_twice(contract, plan, self.run, own, self.seed)
         sizes = (SIZES.d_model, SIZES.num_heads)
         proposals = [layout for wide in (False, True) for layout in propose(own, *sizes, wide)]
@@ -152,7 +154,8 @@ class Search:
         plan = way.plan
         mistakes = (match.mistake,) if match.mistake else ()
         problem = way.trials[0].pose(match.layout, match.contract)
-        weights = problem.expect(combine(mistakes, problem.right)).weights
+        acts = problem.expect(combine(mistakes, problem.right))
+        weights = acts.weights
         call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
         looked = first_look(match.contract, plan)
         seen = self.run(
@@ -166,7 +169,15 @@ class Search:
             if agrees(tensor.astype(float), weights)
             or agrees(tensor.astype(float), weights.mean(axis=1))
         ]
-        place = next(iter(found), None)
+        # What has their shape and is no stage of the scores is meant to be the weights.
+        scores = (acts.raw, acts.scaled, acts.masked)
+        other = [
+            at
+            for at, tensor in sorted(tensors.items())
+            if tensor.shape == weights.shape
+            and not any(agrees(tensor.astype(float), stage) for stage in scores)
+        ]
+        place = next(iter(found + other), None)
         return Convention(replace(plan, weights=place), match, mistakes)
 
     def trouble(self) -> Message:

@@ -11,6 +11,7 @@ import numpy as np
 from grader.bank.bench import Answer, Bench
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.calling.plan import put
 from grader.definition import Activations
 from grader.model import Array, Case, Input, Message, Observation, Status
 from grader.precision import PRECISIONS, Allowance, mean_error
@@ -132,6 +133,23 @@ def takes_mask_forms(
             fields = {"shape": letters(problem.mask.shape), "axes": form, "inner": found.message}
             return found._replace(message=Message("mask.form", fields))
     return trouble(seen) or PASSED
+
+
+def reads_what_it_tells_apart(bench: Bench, case: Case) -> Finding:
+    """Masks of every rank and dtype that the file's source asks for, as far as it takes them."""
+    for slot in bench.plan.forward:
+        for style in slot.style.also:
+            (form,) = style.forms
+            plan = replace(bench.plan, forward=put(bench.plan.forward, slot, slot.styled(style)))
+            turned = replace(bench, plan=plan, carried=list(bench.carried))
+            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+            problem = turned.draw(case, mask={"kind": "random", "form": axes})
+            seen = turned.run(turned.probe(problem))
+            found = trouble(seen) or compare(turned, case, problem, seen)
+            if found.credit < 1.0:
+                fields = {"axes": form, "dtype": style.dtype, "inner": found.message}
+                return found._replace(message=Message("mask.kind", fields))
+    return PASSED
 
 
 def takes_one_tensor_for_all(bench: Bench, case: Case) -> Finding:

@@ -1,0 +1,122 @@
+"""Checks on switches of a file's own: what each turns on, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from grader.bank.bench import Bench, agrees
+from grader.bank.checks.values import compare, difference
+from grader.bank.draw import Problem
+from grader.bank.findings import PASSED, Finding, trouble
+from grader.calling import CallPlan, NotOfferedError
+from grader.model import Case, Message, Observation, Status
+
+SQUARE = {"q_len": 5, "kv_len": 5}
+PADDING = {"kind": "padding", "form": "b 1 1 k"}
+RANDOM = {"kind": "random", "form": "b 1 q k"}
+
+
+def switches_causality(bench: Bench, case: Case) -> Finding:
+    """Each switch for causality, turned from its default, hides the future or stops hiding it.
+
+    With as many queries as keys it is right or wrong. Between two lengths the edge may stand at the
+    start or at the end, and together with padding both are hidden; there a file may also refuse.
+    """
+    for plan, on in bench.plan.switched():
+        contract = replace(bench.contract, causal=on)
+        turned = replace(bench, plan=plan, contract=contract, carried=list(bench.carried))
+        found = _alone(turned, case) or _over_two_lengths(turned, case) or _with(turned, case)
+        if found is not None:
+            return _inside("mask.switch", bench.plan, plan, found)
+    return PASSED
+
+
+def _inside(key: str, plan: CallPlan, turned: CallPlan, found: Finding) -> Finding:
+    """The same finding, with the name of the switch."""
+    pairs = zip((*plan.build, *plan.forward), (*turned.build, *turned.forward))
+    name = next(str(new.name) for old, new in pairs if old != new)
+    return found._replace(message=Message(key, {"name": name, "inner": found.message}))
+
+
+def _wrong(found: Finding) -> Finding | None:
+    return found if found.credit < 1.0 else None
+
+
+def _alone(bench: Bench, case: Case) -> Finding | None:
+    problem = bench.draw(case, SQUARE)
+    seen = bench.run(bench.probe(problem))
+    if seen.status is Status.RAISED and bench.contract.causal:
+        # As in torch, the switch may only say what the mask is that has to be given with it.
+        mask = {"kind": "causal", "form": "q k"}
+        problem, seen = _given(bench, case, SQUARE, mask) or (problem, seen)
+    return trouble(seen) or _wrong(compare(bench, case, problem, seen))
+
+
+def _over_two_lengths(bench: Bench, case: Case) -> Finding | None:
+    if len(bench.contract.inputs) == 1 or bench.contract.one_length:
+        return None
+    problem = bench.draw(case)
+    seen = bench.run(bench.probe(problem))
+    if seen.status is Status.RAISED:
+        return None
+    found = trouble(seen) or compare(bench, case, problem, seen)
+    if found.credit < 1.0 and bench.contract.causal:
+        started = np.tri(problem.sizes.q_len, problem.sizes.kv_len, dtype=bool)
+        early = replace(problem, visible=np.broadcast_to(started, problem.sizes.scores))
+        found = trouble(seen) or compare(bench, case, early, seen, named=False)
+    return _wrong(found)
+
+
+def _with(bench: Bench, case: Case) -> Finding | None:
+    given = _given(bench, case, SQUARE, PADDING)
+    if given is None or given[1].status is Status.RAISED:
+        return None
+    problem, seen = given
+    return trouble(seen) or _wrong(compare(bench, case, problem, seen))
+
+
+def _given(
+    bench: Bench, case: Case, sizes: Mapping[str, int], mask: Mapping[str, str]
+) -> tuple[Problem, Observation] | None:
+    """The problem with a mask, and what came of it; None where the file takes none that says it."""
+    problem = bench.draw(case, sizes, mask=mask)
+    try:
+        return problem, bench.run(bench.probe(problem))
+    except NotOfferedError:
+        return None
+
+
+def returns_weights_when_told(bench: Bench, case: Case) -> Finding:
+    """Each switch for what is returned, turned, leaves the output right and the weights too."""
+    for plan in bench.plan.turned("returns"):
+        turned = replace(bench, plan=replace(plan, weights=None), carried=list(bench.carried))
+        problem, seen = _given(turned, case, {}, RANDOM) or (None, None)
+        if problem is None or seen is None:
+            problem = turned.draw(case)
+            seen = turned.run(turned.probe(problem))
+        found = trouble(seen) or _wrong(compare(turned, case, problem, seen))
+        found = found or _differing_weights(turned, case, problem, seen)
+        if found is not None:
+            return _inside("weights.switch", bench.plan, plan, found)
+    return PASSED
+
+
+def _differing_weights(
+    bench: Bench, case: Case, problem: Problem, seen: Observation
+) -> Finding | None:
+    """What is wrong with a tensor of the weights' shape, or of their mean's; scores may be meant."""
+    acts = bench.expect(case, problem)
+    for at, tensor in sorted(seen.returned[0].tensors.items()):
+        got = tensor.astype(float)
+        if at == bench.plan.output or got.ndim not in (3, 4):
+            continue
+        wanted = acts.weights if got.ndim == 4 else acts.weights.mean(axis=1)
+        meant = [wanted, acts.raw, acts.scaled, acts.masked, *acts.weights.swapaxes(0, 1)]
+        if got.shape != wanted.shape or any(agrees(got, one) for one in meant):
+            continue
+        message = difference("weights", got, wanted, problem.allowance.weights, problem)
+        return Finding(0.0, message) if message else None
+    return None
