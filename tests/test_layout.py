@@ -9,7 +9,7 @@ import pytest
 
 from grader.definition import Weights
 from grader.layout import Layout, Place, named_layout, propose
-from grader.layout.places import groups_of, shape_of
+from grader.layout.elements import groups_of, shape_of
 from grader.layout.roles import MISNAMED, UNNAMED, cost_of, role_of
 from grader.model import Parameter
 

@@ -15,6 +15,8 @@ BATCH_FIRST = "b l m"
 # What a length argument is given: enough for every sequence but the longest.
 LENGTH = 64
 MASKS = ("mask", "padding")
+# Before the role of what is left to its default until a case is about it.
+SPARE = "spare "
 SWITCHES = ("flag", "returns")
 AS_DRAWN = MaskStyle()
 
@@ -31,10 +33,10 @@ class NotOfferedError(Exception):
 class Slot:
     """One argument and what goes there; by keyword where it has a `name`, unless `positional`.
 
-    Roles of a constructor: d_model, num_heads, head_dim, length, batch, dropout, settings, value;
-    of forward: query, key, value, context (both of these), mask, padding, option, and flag and
-    returns, which are left as they are where they can be. The value of these two is what turns
-    them, a constructor's switch holds its own default.
+    Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, length, batch,
+    dropout, settings, value, and switch, whose value is its own default; of forward: query, key,
+    value, context (both of these), mask, padding, option, and flag and returns, which are left as
+    they are where they can be and whose value is what turns them.
     """
 
     role: str
@@ -61,7 +63,7 @@ class CallPlan:
     `axes` orders the axes of inputs and output; `output` and `weights` are positions in what is
     returned. `globals` are numbers of the file to set, each by its role, `norms` the parameters of
     layer norms, which are made to let everything through, `asked` the roles of what the module
-    reads from its settings.
+    reads from its settings, `zeroed` the parameters for positions, which are set to 0.
     """
 
     class_name: str
@@ -74,6 +76,7 @@ class CallPlan:
     weights: int | None = 1
     norms: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
+    zeroed: tuple[str, ...] = ()
 
     @property
     def has_dropout(self) -> bool:
@@ -84,7 +87,12 @@ class CallPlan:
     @property
     def fixes_head_dim(self) -> bool:
         """True where the head size is an argument of its own, so that nothing need divide."""
-        return "head_dim" in self.asked or any(slot.role == "head_dim" for slot in self.build)
+        given = {"head_dim", "value_dim"}
+        return bool(given & (self.asked | {slot.role for slot in self.build}))
+
+    def takes(self, role: str) -> bool:
+        """True where the constructor can be given this, or reads it from its settings."""
+        return role in self.asked or any(s.role in (role, SPARE + role) for s in self.build)
 
     def construct(self, sizes: Mapping[str, int], dropout: float | None = None) -> dict[str, Any]:
         """Probe's `construct`, `construct_named` and `globals` for these sizes.
@@ -94,9 +102,12 @@ class CallPlan:
         values = _values(sizes, dropout or 0.0)
         positional, named = [], {}
         for slot in self.build:
+            role = slot.role.removeprefix(SPARE)
             if slot.role == "dropout" and dropout is None and not slot.required:
                 continue
-            value = values.get(slot.role, slot.value)
+            if slot.role != role and not sizes.get(role):
+                continue
+            value = values.get(role, slot.value)
             if slot.role == "settings":
                 value = Settings(_patterns(slot.value, values), slot.value.class_name)
             if slot.name is None:
@@ -231,10 +242,13 @@ def _ways_to_say(
 
 def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:
     d_model, num_heads = sizes["d_model"], sizes["num_heads"]
+    head_dim = sizes.get("head_dim") or d_model // num_heads
     return {
         "d_model": d_model,
         "num_heads": num_heads,
-        "head_dim": d_model // num_heads,
+        "head_dim": head_dim,
+        "value_dim": sizes.get("value_dim") or head_dim,
+        "kv_heads": sizes.get("kv_heads") or num_heads,
         "length": max(LENGTH, sizes.get("q_len", 0), sizes.get("kv_len", 0)),
         "batch": sizes.get("batch", 2),
         "dropout": dropout,

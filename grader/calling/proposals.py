@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from grader.calling import roles
 from grader.calling.masks import MaskStyle
-from grader.calling.plan import SWITCHES, CallPlan, Slot
+from grader.calling.plan import SPARE, SWITCHES, CallPlan, Slot
 from grader.calling.roles import normal, role_in
 from grader.model import Argument, CandidateClass, Contract, Settings
 
@@ -19,6 +19,9 @@ SIZES = ("d_model", "num_heads")
 # Where names say nothing: what the unknown ones may be, in the order people put them.
 UNKNOWN = ("d_model", "num_heads", "head_dim", "length")
 MAX_UNKNOWN = 4
+HEAD_SIZES = ("head_dim", "value_dim")
+# Of these a default of None is the file's own "as usual".
+USUAL = (*HEAD_SIZES, "kv_heads")
 SETTINGS = (
     *((words, role) for role, words in roles.BUILD),
     (roles.FLAG, "causal"),
@@ -55,6 +58,10 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
     arguments = [a for a in cls.constructor if not a.kind.startswith("var")]
     own = {one.name for one in classes if not one.is_module}
     slots = {a.name: _settings_slot(a, own) or _build_slot(a) for a in arguments}
+    if not any(slot and slot.role == "num_heads" for slot in slots.values()):
+        # Groups of nothing: the name says less than it seems to.
+        shared = [a for a in arguments if (s := slots[a.name]) and s.role.endswith("kv_heads")]
+        slots |= {a.name: None if a.required else Slot("default", a.name) for a in shared}
     open_ = [a for a in arguments if slots[a.name] is None]
     known = [slot.role for slot in slots.values() if slot] + list(numbers.values())
     # A configuration object may hold whatever is not an argument.
@@ -107,7 +114,7 @@ def _widened(
     filled = [slots[a.name] or Slot("d_model", a.name) for a in arguments]
     wide = [
         replace(slot, role="d_model")
-        if slot.role == "head_dim" and re.fullmatch(roles.EITHER, normal(a.name))
+        if slot.role in HEAD_SIZES and re.fullmatch(roles.EITHER, normal(a.name))
         else slot
         for a, slot in zip(arguments, filled)
     ]
@@ -121,7 +128,7 @@ def _renamed(
     """Where no argument is the number of heads, one that seems a head size may be."""
     if any(slot and slot.role == "num_heads" for slot in slots.values()):
         return
-    for chosen in [a.name for a in arguments if (s := slots[a.name]) and s.role == "head_dim"]:
+    for chosen in [a.name for a in arguments if (s := slots[a.name]) and s.role in HEAD_SIZES]:
         filled = [
             Slot("num_heads", a.name)
             if a.name == chosen
@@ -160,6 +167,8 @@ def _build_slot(argument: Argument) -> Slot | None:
         return None
     if argument.default in ("True", "False") and _is_flag(argument):
         return Slot("switch", argument.name, argument.default == "True")
+    if role in USUAL and argument.default == "None":
+        return Slot(SPARE + role, argument.name)
     if not role or switch or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", argument.default):
         return Slot("default", argument.name)
     return Slot(role, argument.name)

@@ -27,6 +27,8 @@ READINGS = (
     MaskStyle("visible", "float"),
     MaskStyle("hidden", "float"),
 )
+# Of each dtype what is meant first where a file tells them apart: of floats, what is added.
+FLOATS_OR_BOOLS = tuple(reading for reading in READINGS if reading.dtype != "int64")
 BETWEEN = ("b 1 q k", "q k", "1 1 q k", "b q k", "1 q k", "b h q k")
 PADDING = ("b k", "b 1 1 k", "b 1 k")
 FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
@@ -77,7 +79,7 @@ class Finder:
 
     def find_style(self, slot: Slot) -> None:
         """Settle what one mask argument means and which forms it takes."""
-        style = self._read(slot)
+        style = self._read(slot) or self._read_padded(slot)
         if style is not None:
             style = replace(style, also=tuple(self._tell_apart(slot, style)))
         style = style or self._read_wrongly(slot) or self._read_at_all(slot)
@@ -114,8 +116,11 @@ class Finder:
             except NotOfferedError:
                 continue
             uniform = replace(self.contract, uniform_dead_rows=True)
-            expected = problem.expect(combine(self.carried, right_steps(uniform))).output
-            if output is not None and agrees(output, expected):
+            zero, equal = (
+                problem.expect(combine(self.carried, right_steps(contract))).output
+                for contract in (self.contract, uniform)
+            )
+            if output is not None and agrees(output, equal) and not agrees(output, zero):
                 self.contract = uniform
             return
 
@@ -129,6 +134,19 @@ class Finder:
             if fits:
                 wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
                 return replace(reading, forms=(*wrong, *(firm or fits)))
+        return None
+
+    def _read_padded(self, slot: Slot) -> MaskStyle | None:
+        """The first reading that is right if padded queries, too, are kept from seeing anything."""
+        plain = self.contract
+        if len(plain.inputs) > 1 or plain.padded:
+            return None
+        for padded, uniform in (("blank", False), ("hidden", False), ("hidden", True)):
+            self.contract = replace(plain, padded=padded, uniform_dead_rows=uniform)
+            style = self._read(slot)
+            if style is not None and all(_is_padding(form) for form in style.forms):
+                return style
+        self.contract = plain
         return None
 
     def _tell_apart(self, slot: Slot, style: MaskStyle) -> Iterator[MaskStyle]:
@@ -145,12 +163,10 @@ class Finder:
             yield from (replace(style, forms=(form,)) for form in (right or [*taken])[:1])
         if asked.dtypes:
             form = style.forms[0]
-            others = [r for r in READINGS if (r.dtype == "float") != (style.dtype == "float")]
-            others = [r for r in others if r.dtype != "int64"]
-            taken = [r for r in others if self._is_taken(slot, r, form)]
-            right = [r for r in taken if self._is_right(slot, r, form, FEW)]
-            # With floats, what is added comes first.
-            yield from (replace(r, forms=(form,)) for r in (right or sorted(taken, key=_added))[:1])
+            kinds = [r for r in FLOATS_OR_BOOLS if (r.dtype == "float") != (style.dtype == "float")]
+            meant = [kind for kind in kinds if self._is_taken(slot, kind, form)]
+            fits = [kind for kind in meant if self._is_right(slot, kind, form, FEW)]
+            yield from (replace(kind, forms=(form,)) for kind in (fits or meant)[:1])
 
     def _is_taken(self, slot: Slot, reading: MaskStyle, form: str) -> bool:
         """True where something of the output's shape comes back."""
@@ -236,7 +252,7 @@ class Finder:
         has_output = "Wo" in self.layout.places
         shown = {"kind": mask[0], "form": mask[1]} if mask else None
         biases = self.layout.biases()
-        sizes = replace(lengths(contract), batch=batch)
+        sizes = replace(lengths(contract), batch=batch, kv_heads=self.layout.kv_heads)
         return draw(rng, contract, sizes, biases, has_output, mask=shown)
 
     def _observe(self, plan: CallPlan, problem: Problem) -> Array | None:
@@ -271,8 +287,8 @@ def _unmasked(convention: Convention) -> Convention:
     return replace(convention, plan=replace(plan, forward=forward))
 
 
-def _added(reading: MaskStyle) -> bool:
-    return reading.meaning != "additive"
+def _is_padding(form: str) -> bool:
+    return "b" in form.split() and "q" not in form.split()
 
 
 def _readings(slot: Slot) -> Sequence[MaskStyle]:

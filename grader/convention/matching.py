@@ -105,7 +105,7 @@ def first_look(contract: Contract, plan: CallPlan) -> Probe:
     call = plan.call(inputs, None, sizes.scores, "float32")
     built = plan.construct(sizes.by_name())
     quiet = bool(plan.norms)
-    probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet)
+    probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet, zeroed=plan.zeroed)
     return probe._replace(dtype="float32", describe=True)
 
 
@@ -130,9 +130,8 @@ def _try(
     theta = {p.name: _values(rng, p.shape) for p in parameters}
     calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
     built = plan.construct(problem.sizes.by_name())
-    quiet = bool(plan.norms)
-    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, without_norms=quiet)
-    seen = run(probe)
+    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, zeroed=plan.zeroed)
+    seen = run(probe._replace(without_norms=bool(plan.norms)))
     if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
         return None
     output = seen.returned[0].tensors[plan.output].astype(float)

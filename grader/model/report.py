@@ -99,6 +99,8 @@ class Diagnosis:
 FREE = "free"
 # Refusals that are no fault of the file's.
 FAULTS_OF_OURS = ("error.grader", "course.lost", "zygote.gone", "zygote.failed", "zygote.no-torch")
+# What is said of cases that need values, in a file whose values cannot be known.
+UNJUDGED = "not-offered.positions"
 UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 
 
@@ -154,7 +156,12 @@ class Report:
 
     @property
     def all_passed(self) -> bool:
-        """True when every case that applies passed, and none only by following a mistake."""
+        """True when every case that applies passed, and none only by following a mistake.
+
+        Where no values could be judged, nothing is known.
+        """
+        if any(v.message and v.message.key == UNJUDGED for v in self.verdicts):
+            return False
         judged = [v for v in self.verdicts if v.outcome is not Outcome.NOT_APPLICABLE]
         return bool(judged) and all(v.outcome is Outcome.PASSED and not v.message for v in judged)
 

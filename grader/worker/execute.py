@@ -143,6 +143,7 @@ class Submission:
             if not isinstance(module, torch.nn.Module):
                 raise TypeError(f"{type(module).__name__} is not an nn.Module")
             found = list(describe.tensors(module))
+            stand_in.clear(found, request["zeroed"])
         with self._guard("cast"):
             dtype = DTYPES[request["dtype"]]
             if dtype is not torch.float32:

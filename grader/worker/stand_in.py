@@ -131,6 +131,13 @@ def _watch(made: Any) -> bool:
     return True
 
 
+def clear(found: list[tuple[str, torch.Tensor, str, bool]], names: list[str]) -> None:
+    """Set the parameters of these names to 0."""
+    for name, parameter, _, _ in found:
+        if name in names:
+            parameter.data.zero_()
+
+
 def quiet_norms(module: nn.Module) -> None:
     """Make each layer norm that the module holds return what it is given."""
     for part in module.modules():

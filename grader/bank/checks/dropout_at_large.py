@@ -49,9 +49,7 @@ def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
     return PASSED
 
 
-def agrees_in_training(
-    bench: Bench, case: Case, mask: Mapping[str, str] | None = None
-) -> Finding:
+def agrees_in_training(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
     """Training mode with a dropout of 0 gives what eval gives, under a mask where one is taken.
 
     With a rate that cannot be set it does so on the average.
@@ -151,12 +149,10 @@ def _train_twice(
     found = trouble(seen)
     if found is not None:
         return found
-    outputs = [bench.answer(seen, call).output for call in range(2)]
-    for output in outputs:
-        wrong = output is None or output.shape != problem.truth.output.shape
-        if wrong or not np.isfinite(output).all():
-            return failed("dropout.no-output")
-    return outputs[0], outputs[1]
+    output, again = bench.answer(seen).output, bench.answer(seen, 1).output
+    if output is None or again is None or output.shape != problem.truth.output.shape:
+        return failed("dropout.no-output")
+    return (output, again) if np.isfinite(output).all() else failed("dropout.no-output")
 
 
 def _is_far(output: Array, expected: Array) -> bool:

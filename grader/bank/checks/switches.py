@@ -107,7 +107,7 @@ def returns_weights_when_told(bench: Bench, case: Case) -> Finding:
 def _differing_weights(
     bench: Bench, case: Case, problem: Problem, seen: Observation
 ) -> Finding | None:
-    """What is wrong with a tensor of the weights' shape, or of their mean's; scores may be meant."""
+    """What is wrong with a tensor of the weights' shape, or their mean's, that is no scores."""
     acts = bench.expect(case, problem)
     for at, tensor in sorted(seen.returned[0].tensors.items()):
         got = tensor.astype(float)
