@@ -167,7 +167,8 @@ def _build_slot(argument: Argument) -> Slot | None:
         return None
     if argument.default in ("True", "False") and _is_flag(argument):
         return Slot("switch", argument.name, argument.default == "True")
-    if role in USUAL and argument.default == "None":
+    width = re.fullmatch(roles.EITHER, normal(argument.name)) is not None
+    if role in USUAL and argument.default == "None" and not width:
         return Slot(SPARE + role, argument.name)
     if not role or switch or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", argument.default):
         return Slot("default", argument.name)

@@ -24,7 +24,7 @@ def describe_convention(convention: Convention, free: bool) -> Iterable[Message]
         yield Message("convention.layout-unknown")
         return
     for name, place in match.layout.places.items():
-        part = f" [{place.pattern}]" + (f", f = {place.slot}" if place.fused > 1 else "")
+        part = f" [{place.pattern}]" + (f", f = {place.slot}" if "f" in place.pattern else "")
         yield Message("convention.place", {"name": name, "where": place.weight + part})
     if not match.proven:
         yield Message("convention.layout-assumed")

@@ -88,6 +88,11 @@ class Layout:
         """The canonical names of the biases this module has."""
         return frozenset(BIASES[name] for name, p in self.places.items() if p.bias is not None)
 
+    @property
+    def is_fused(self) -> bool:
+        """True where one parameter holds more than one projection."""
+        return any(place.fused > 1 for place in self.places.values())
+
     def can_group(self) -> bool:
         """True where it is known how fewer heads of keys and values than of queries would lie."""
         query = self.places["Wq"]

@@ -123,7 +123,21 @@ class Finder:
                 cost += sum(a > b for a, b in itertools.combinations(trio, 2))
                 # Three projections written in three ways are rarer than three written in one.
                 cost += 2 * len({place.pattern for place, _ in roles.values()}) - 2
-                yield from self._with_output({f"W{r}": p for r, (p, _) in roles.items()}, cost)
+                places = {f"W{r}": place for r, (place, _) in roles.items()}
+                yield from self._with_output(places, cost)
+                for fused in self._with_one_bias(places):
+                    yield from self._with_output(fused, cost + 1)
+
+    def _with_one_bias(self, places: Mapping[str, Place]) -> Iterator[dict[str, Place]]:
+        """Three matrices whose biases lie one after the other in one vector."""
+        shape = shape_of("(f h d)", self.sizes | {"f": FUSED})
+        if any(place.bias for place in places.values()):
+            return
+        for vector in (p for p in self.parameters if p.shape == shape):
+            yield {
+                name: Place(place.weight, place.pattern, vector.name, "(f h d)", FUSED, slot)
+                for slot, (name, place) in enumerate(places.items())
+            }
 
     def one_kv_head(self, single: Finder) -> Iterator[Layout]:
         """Keys and values of one head, which `single` looks for, and queries of all of them."""

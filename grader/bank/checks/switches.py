@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,16 @@ from grader.calling import CallPlan, NotOfferedError
 from grader.model import Case, Message, Observation, Status
 
 SQUARE = {"q_len": 5, "kv_len": 5}
+CAUSAL = {"kind": "causal", "form": "q k"}
 PADDING = {"kind": "padding", "form": "b 1 1 k"}
+COMBINED = {"kind": "combined", "form": "b 1 q k"}
 RANDOM = {"kind": "random", "form": "b 1 q k"}
+
+
+class Hint(NamedTuple):
+    """As in torch, a switch may only say what the mask is that has to be given with it."""
+
+    finding: Finding | None
 
 
 def switches_causality(bench: Bench, case: Case) -> Finding:
@@ -28,7 +37,11 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
     for plan, on in bench.plan.switched():
         contract = replace(bench.contract, causal=on)
         turned = replace(bench, plan=plan, contract=contract, carried=list(bench.carried))
-        found = _alone(turned, case) or _over_two_lengths(turned, case) or _with(turned, case)
+        found = _alone(turned, case)
+        if isinstance(found, Hint):
+            found = found.finding or _with(turned, case, COMBINED)
+        else:
+            found = found or _over_two_lengths(turned, case) or _with(turned, case, PADDING)
         if found is not None:
             return _inside("mask.switch", bench.plan, plan, found)
     return PASSED
@@ -45,13 +58,14 @@ def _wrong(found: Finding) -> Finding | None:
     return found if found.credit < 1.0 else None
 
 
-def _alone(bench: Bench, case: Case) -> Finding | None:
+def _alone(bench: Bench, case: Case) -> Finding | Hint | None:
     problem = bench.draw(case, SQUARE)
     seen = bench.run(bench.probe(problem))
+    given = None
     if seen.status is Status.RAISED and bench.contract.causal:
-        # As in torch, the switch may only say what the mask is that has to be given with it.
-        mask = {"kind": "causal", "form": "q k"}
-        problem, seen = _given(bench, case, SQUARE, mask) or (problem, seen)
+        given = _given(bench, case, SQUARE, CAUSAL)
+    if given is not None and given[1].status is Status.OK:
+        return Hint(_wrong(compare(bench, case, *given)))
     return trouble(seen) or _wrong(compare(bench, case, problem, seen))
 
 
@@ -70,8 +84,8 @@ def _over_two_lengths(bench: Bench, case: Case) -> Finding | None:
     return _wrong(found)
 
 
-def _with(bench: Bench, case: Case) -> Finding | None:
-    given = _given(bench, case, SQUARE, PADDING)
+def _with(bench: Bench, case: Case, mask: Mapping[str, str]) -> Finding | None:
+    given = _given(bench, case, SQUARE, mask)
     if given is None or given[1].status is Status.RAISED:
         return None
     problem, seen = given
