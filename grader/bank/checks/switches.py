@@ -131,6 +131,6 @@ def _differing_weights(
         meant = [wanted, acts.raw, acts.scaled, acts.masked, *acts.weights.swapaxes(0, 1)]
         if got.shape != wanted.shape or any(agrees(got, one) for one in meant):
             continue
-        message = difference("weights", got, wanted, problem.allowance.weights, problem)
+        message = difference("weights", got, wanted, problem.tolerance.whole().weights, problem)
         return Finding(0.0, message) if message else None
     return None
