@@ -23,7 +23,9 @@ OFFERS: dict[str, Callable[[CallPlan, Contract], bool]] = {
     "head-size": lambda plan, contract: plan.takes("head_dim") and not contract.wide,
     "grouped": lambda plan, contract: plan.takes("kv_heads"),
     "switch": lambda plan, contract: any(True for _ in plan.switched()),
-    "returns-switch": lambda plan, contract: any(True for _ in plan.turned("returns")),
+    "returns-switch": lambda plan, contract: (
+        plan.doubtful or any(True for _ in plan.turned("returns"))
+    ),
     "told-apart": lambda plan, contract: any(slot.style.also for slot in plan.forward),
 }
 

@@ -63,7 +63,8 @@ class CallPlan:
     `axes` orders the axes of inputs and output; `output` and `weights` are positions in what is
     returned. `globals` are numbers of the file to set, each by its role, `norms` the parameters of
     layer norms, which are made to let everything through, `asked` the roles of what the module
-    reads from its settings, `zeroed` the parameters for positions, which are set to 0.
+    reads from its settings, `zeroed` the parameters for positions, which are set to 0. It is
+    `doubtful` where something of the weights' shape is returned that is neither weights nor scores.
     """
 
     class_name: str
@@ -77,6 +78,7 @@ class CallPlan:
     norms: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     zeroed: tuple[str, ...] = ()
+    doubtful: bool = False
 
     @property
     def has_dropout(self) -> bool:
@@ -161,7 +163,7 @@ class CallPlan:
                 yield replace(self, build=put(self.build, slot, turned)), turned.value
             if slot.role == "settings" and "causal" in self.asked:
                 values = tuple((p, True if r == "causal" else r) for p, r in slot.value.values)
-                turned = replace(slot, value=replace(slot.value, values=values))
+                turned = replace(slot, value=slot.value._replace(values=values))
                 yield replace(self, build=put(self.build, slot, turned)), True
 
     @property

@@ -43,7 +43,7 @@ PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
 PLAIN = ("",)
 # Words of a source, and the kinds of positions inside that they may stand for.
 POSITIONS = (
-    (re.compile(r"rot(ary|ate)|rope\b|polar|\bcos\b", re.IGNORECASE), tuple(TURNS)),
+    (re.compile(r"rot(ary|ate)|rope\b|polar|as_complex|\bcos\b", re.IGNORECASE), tuple(TURNS)),
     (re.compile(r"alibi|slope", re.IGNORECASE), tuple(LEANS)),
 )
 LEARNED = re.compile(
@@ -221,7 +221,8 @@ class Search:
             if tensor.shape == weights.shape
             and not any(agrees(tensor.astype(float), stage) for stage in scores)
         ]
-        place = next(iter(found + other), None)
+        place = next(iter(found), None)
+        plan = replace(plan, doubtful=place is None and bool(other))
         return Convention(replace(plan, weights=place), match, mistakes)
 
     def trouble(self) -> Message:

@@ -104,6 +104,8 @@ def _fill(kind: Any, settings: list[list[Any]]) -> Any:
         if named.get(name, 0) is None and not required:
             del named[name]
     made = kind(**named)
+    if type(made) is dict:
+        return _Items(made)
     if not named:
         for name in [n for n in dir(made) if not n.startswith("_")]:
             with contextlib.suppress(KeyError, AttributeError):
@@ -112,6 +114,18 @@ def _fill(kind: Any, settings: list[list[Any]]) -> Any:
     if not _watch(made):
         ASKED.update(named)
     return made
+
+
+class _Items(dict[str, Any]):
+    """A dictionary that notes which of its names are read."""
+
+    def __getitem__(self, name: str) -> Any:
+        ASKED.add(name[:80])
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value under `name`, or `default`."""
+        return self[name] if name in self else default
 
 
 def _watch(made: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from grader.bank.bench import Bench, agrees
 from grader.bank.checks.values import compare, difference
 from grader.bank.draw import Problem
-from grader.bank.findings import PASSED, Finding, trouble
+from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import CallPlan, NotOfferedError
 from grader.model import Case, Message, Observation, Status
 
@@ -35,6 +35,9 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
     start or at the end, and together with padding both are hidden; there a file may also refuse.
     """
     for plan, on in bench.plan.switched():
+        if on and bench.contract.causal and plan.forward == bench.plan.forward:
+            # What hides the future while its constructor's switch is off.
+            return failed("mask.switch-idle", name=_turned(bench.plan, plan))
         contract = replace(bench.contract, causal=on)
         turned = replace(bench, plan=plan, contract=contract, carried=list(bench.carried))
         found = _alone(turned, case)
@@ -49,9 +52,14 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
 
 def _inside(key: str, plan: CallPlan, turned: CallPlan, found: Finding) -> Finding:
     """The same finding, with the name of the switch."""
+    fields = {"name": _turned(plan, turned), "inner": found.message}
+    return found._replace(message=Message(key, fields))
+
+
+def _turned(plan: CallPlan, turned: CallPlan) -> str:
+    """The name of the switch that was turned."""
     pairs = zip((*plan.build, *plan.forward), (*turned.build, *turned.forward))
-    name = next(str(new.name) for old, new in pairs if old != new)
-    return found._replace(message=Message(key, {"name": name, "inner": found.message}))
+    return next(str(new.name) for old, new in pairs if old != new)
 
 
 def _wrong(found: Finding) -> Finding | None:
@@ -104,8 +112,12 @@ def _given(
 
 
 def returns_weights_when_told(bench: Bench, case: Case) -> Finding:
-    """Each switch for what is returned, turned, leaves the output right and the weights too."""
-    for plan in bench.plan.turned("returns"):
+    """Each switch for what is returned, turned, leaves the output right and the weights too.
+
+    So they are right without any switch.
+    """
+    untouched = [bench.plan] if bench.plan.doubtful else []
+    for plan in (*untouched, *bench.plan.turned("returns")):
         turned = replace(bench, plan=replace(plan, weights=None), carried=list(bench.carried))
         problem, seen = _given(turned, case, {}, RANDOM) or (None, None)
         if problem is None or seen is None:
@@ -114,7 +126,8 @@ def returns_weights_when_told(bench: Bench, case: Case) -> Finding:
         found = trouble(seen) or _wrong(compare(turned, case, problem, seen))
         found = found or _differing_weights(turned, case, problem, seen)
         if found is not None:
-            return _inside("weights.switch", bench.plan, plan, found)
+            turned_one = plan is not bench.plan
+            return _inside("weights.switch", bench.plan, plan, found) if turned_one else found
     return PASSED
 
 

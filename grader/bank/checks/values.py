@@ -209,6 +209,8 @@ def judge_answer(
         # Which weights go with a wrong output is a matter of taste; the output is not.
         if difference("output", answer.output, meant.output, allowance.output, problem) is None:
             return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
+    # Where only the weights differ, the output is right, and says nothing of a mistake.
+    named = named and message is not None and message.fields.get("what") != "weights"
     mistake = bench.explain(case, problem, answer.output) if named else None
     return Finding(0.0, message, mistake.id if mistake else None)
 

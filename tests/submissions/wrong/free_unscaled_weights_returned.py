@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: weights-returned-wrong
+# mha-grade: free; expect: failed; in: shapes; mistake: weights-returned-wrong
 import torch
 import torch.nn as nn
 
