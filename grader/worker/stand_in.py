@@ -125,7 +125,8 @@ class _Items(dict[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value under `name`, or `default`."""
-        return self[name] if name in self else default
+        ASKED.add(name[:80])
+        return super().get(name, default)
 
 
 def _watch(made: Any) -> bool:
