@@ -58,7 +58,9 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     if not built.parameters:
         return Match(None, contract)
     trials = try_twice(contract, plan, run, built.parameters, seed)
-    proposals = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
+    known = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
+    # An exercise asks for a head of keys and values to each head of queries.
+    proposals = [layout for layout in known if not layout.kv_heads]
     found = match_right([contract], proposals, trials) or match_wrong([contract], proposals, trials)
     return found or match_names(contract, proposals, built.parameters)
 
