@@ -184,7 +184,7 @@ def test_file_without_a_header_is_judged_by_its_own_convention(tmp_path):
     assert "  Class MultiHeadAttention (line 8).\n" in said
     assert "  Constructor: h = num_heads, d = d_model.\n  Call: x; axes [B, L, D].\n" in said
     assert "Not applicable, and not charged\n  Has no option that these cases are about (5)\n" in said
-    assert "  Takes no mask that says this (34)\n" in said
+    assert "  Takes no mask that says this (35)\n" in said
     assert "Every case passed." in said
 
 
