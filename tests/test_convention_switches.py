@@ -87,6 +87,20 @@ def test_switch_of_the_constructor_is_turned(grade_source, default, condition, k
     assert failures(report) == ({"causal-switch": key} if key else {})
 
 
+@pytest.mark.parametrize(
+    ("mask", "key"),
+    [
+        ("if self.masked:" + INDENTED, None),
+        ("pass", None),
+        ("if self.masked:" + INDENTED.replace("triu(1)", "triu(2)"), "values.differ"),
+    ],
+)
+def test_what_may_be_a_switch_of_the_constructor_is_turned(grade_source, mask, key):
+    pieces = {"init": "d, h, mask=False", "parts": "self.masked = mask", "mask": mask}
+    report = grade_source(attention(**pieces))
+    assert failures(report) == ({"causal-switch": key} if key else {})
+
+
 def test_switch_of_a_settings_object_is_turned(grade_source):
     pieces = {"init": "config", "sizes": "d, h = config.dim, config.heads"}
     for edge, wrong in (

@@ -165,8 +165,9 @@ def _build_slot(argument: Argument) -> Slot | None:
         if re.fullmatch(roles.DEVICE, normal(argument.name)):
             return Slot("option", _name(argument), "cpu")
         return None
-    if argument.default in ("True", "False") and _is_flag(argument):
-        return Slot("switch", argument.name, argument.default == "True")
+    perhaps = re.fullmatch(roles.PERHAPS, normal(argument.name)) is not None
+    if argument.default in ("True", "False") and (perhaps or _is_flag(argument)):
+        return Slot("perhaps" if perhaps else "switch", argument.name, argument.default == "True")
     width = re.fullmatch(roles.EITHER, normal(argument.name)) is not None
     if role in USUAL and argument.default == "None" and not width:
         return Slot(SPARE + role, argument.name)

@@ -55,6 +55,8 @@ FLAG = (
     r"(is_|use_|apply_|with_|make_)?(causal|causal_attention|autoregressive|masked|look_?ahead"
     r"|(causal|future|look_?ahead)_?mask(ing|ed)?|(mask|hide)_?(the_)?future)"
 )
+# Of a constructor, what may turn causality on, or else only say that masks are taken.
+PERHAPS = r"mask(ing|s)?|(use|apply|with)_?mask(ing|s)?|(is_?)?decoder"
 RETURNS = (
     r"(need|return|output|give|get|with|want)_?(the_?)?(attn|attention|weight|prob|score|map)\w*"
     r"|(average|avg|mean)_?\w*(weight|attn|attention|head)\w*|return_\w*"

@@ -214,7 +214,8 @@ class Search:
             or agrees(tensor.astype(float), weights.mean(axis=1))
         ]
         # What has their shape and is no stage of the scores is meant to be the weights.
-        scores = (acts.raw, acts.scaled, acts.masked)
+        with np.errstate(divide="ignore"):
+            scores = (acts.raw, acts.scaled, acts.masked, np.log(weights))
         other = [
             at
             for at, tensor in sorted(tensors.items())

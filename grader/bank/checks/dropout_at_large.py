@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.bank.bench import Bench
+from grader.bank.checks.dropout import with_orthogonal_output
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
@@ -93,7 +94,7 @@ def drops_where_it_may(bench: Bench, case: Case, probability: float) -> Finding:
     if bench.charged_elsewhere(case):
         mistake = bench.charged_elsewhere(case)[-1].id
         return Finding(1.0, Message("followed", {"mistake": mistake}))
-    drawn = bench.draw(case, ALIKE)
+    drawn = with_orthogonal_output(bench.draw(case, ALIKE))
     inputs = tuple(np.repeat(x[:, :1], x.shape[1], axis=1) for x in drawn.inputs)
     problem = replace(drawn, inputs=inputs)
     seen = _train_twice(bench, problem, probability)
@@ -116,7 +117,7 @@ def _factors(bench: Bench, problem: Problem, last: Array, probability: float) ->
         made = made[~zero.any(axis=-1)] * (1 - probability)
     whole = truth.v[:, :, -1][~zero.any(axis=-1)] if len(made) < len(last) else truth.v[:, :, -1]
     made = made if weights.bo is None else made - weights.bo
-    merged = made if weights.Wo is None else np.linalg.lstsq(weights.Wo, made.T, rcond=None)[0].T
+    merged = made if weights.Wo is None else made @ np.linalg.inv(weights.Wo).T
     context = split_heads(merged[:, None], problem.sizes.num_heads)[:, :, 0]
     clear = np.abs(whole) > STEP**0.5
     found = np.where(clear, context / np.where(clear, whole, 1.0), np.nan)

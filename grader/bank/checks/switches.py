@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,11 +13,13 @@ from grader.bank.checks.values import compare, difference
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import CallPlan, NotOfferedError
-from grader.model import Case, Message, Observation, Status
+from grader.model import Array, Case, Message, Observation, Status
 
 SQUARE = {"q_len": 5, "kv_len": 5}
 CAUSAL = {"kind": "causal", "form": "q k"}
 PADDING = {"kind": "padding", "form": "b 1 1 k"}
+# What a file raises by itself where it does not want to.
+REFUSALS = ("NotImplementedError", "ValueError", "AssertionError")
 COMBINED = {"kind": "combined", "form": "b 1 q k"}
 RANDOM = {"kind": "random", "form": "b 1 q k"}
 
@@ -35,6 +37,8 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
     start or at the end, and together with padding both are hidden; there a file may also refuse.
     """
     for plan, on in bench.plan.switched():
+        if _does_nothing(bench, case, plan):
+            continue
         if on and bench.contract.causal and plan.forward == bench.plan.forward:
             # What hides the future while its constructor's switch is off.
             return failed("mask.switch-idle", name=_turned(bench.plan, plan))
@@ -48,6 +52,16 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
         if found is not None:
             return _inside("mask.switch", bench.plan, plan, found)
     return PASSED
+
+
+def _does_nothing(bench: Bench, case: Case, plan: CallPlan) -> bool:
+    """True where what may be a switch for causality turns out to be none."""
+    if all(slot.role != "perhaps" or slot in bench.plan.build for slot in plan.build):
+        return False
+    turned = replace(bench, plan=plan, carried=list(bench.carried))
+    problem = turned.draw(case, SQUARE)
+    seen = turned.run(turned.probe(problem))
+    return not (trouble(seen) or _wrong(compare(turned, case, problem, seen, named=False)))
 
 
 def _inside(key: str, plan: CallPlan, turned: CallPlan, found: Finding) -> Finding:
@@ -114,34 +128,50 @@ def _given(
 def returns_weights_when_told(bench: Bench, case: Case) -> Finding:
     """Each switch for what is returned, turned, leaves the output right and the weights too.
 
-    So they are right without any switch.
+    So they are right without any switch. A switch may refuse, or leave the output out.
     """
-    untouched = [bench.plan] if bench.plan.doubtful else []
-    for plan in (*untouched, *bench.plan.turned("returns")):
-        turned = replace(bench, plan=replace(plan, weights=None), carried=list(bench.carried))
-        problem, seen = _given(turned, case, {}, RANDOM) or (None, None)
-        if problem is None or seen is None:
-            problem = turned.draw(case)
-            seen = turned.run(turned.probe(problem))
-        found = trouble(seen) or _wrong(compare(turned, case, problem, seen))
-        found = found or _differing_weights(turned, case, problem, seen)
+    if bench.plan.doubtful:
+        found = _returned(bench, case)
         if found is not None:
-            turned_one = plan is not bench.plan
-            return _inside("weights.switch", bench.plan, plan, found) if turned_one else found
+            return found
+    for plan in bench.plan.turned("returns"):
+        turned = replace(bench, plan=replace(plan, weights=None), carried=list(bench.carried))
+        found = _returned(turned, case)
+        if found is not None:
+            return _inside("weights.switch", bench.plan, plan, found)
     return PASSED
 
 
+def _returned(bench: Bench, case: Case) -> Finding | None:
+    """What is wrong with what is returned, under a mask where one is taken."""
+    given = _given(bench, case, {}, RANDOM)
+    problem = given[0] if given else bench.draw(case)
+    seen = given[1] if given else bench.run(bench.probe(problem))
+    if seen.fault is not None and seen.fault.type in REFUSALS:
+        return None
+    found = trouble(seen)
+    if found is not None:
+        return found
+    tensors = sorted(seen.returned[0].tensors.items())
+    shape = bench.plan.arrange(problem.truth.output).shape
+    place = next((at for at, tensor in tensors if tensor.shape == shape), None)
+    if place is not None:
+        placed = replace(bench, plan=replace(bench.plan, output=place, weights=None))
+        found = _wrong(compare(placed, case, problem, seen))
+    others = [tensor.astype(float) for at, tensor in tensors if at != place]
+    return found or _differing_weights(bench, case, problem, others)
+
+
 def _differing_weights(
-    bench: Bench, case: Case, problem: Problem, seen: Observation
+    bench: Bench, case: Case, problem: Problem, returned: Sequence[Array]
 ) -> Finding | None:
     """What is wrong with a tensor of the weights' shape, or their mean's, that is no scores."""
     acts = bench.expect(case, problem)
-    for at, tensor in sorted(seen.returned[0].tensors.items()):
-        got = tensor.astype(float)
-        if at == bench.plan.output or got.ndim not in (3, 4):
-            continue
+    with np.errstate(divide="ignore"):
+        scores = [acts.raw, acts.scaled, acts.masked, np.log(acts.weights)]
+    for got in returned:
         wanted = acts.weights if got.ndim == 4 else acts.weights.mean(axis=1)
-        meant = [wanted, acts.raw, acts.scaled, acts.masked, *acts.weights.swapaxes(0, 1)]
+        meant = [wanted, *scores, *acts.weights.swapaxes(0, 1)]
         if got.shape != wanted.shape or any(agrees(got, one) for one in meant):
             continue
         message = difference("weights", got, wanted, problem.tolerance.whole().weights, problem)
