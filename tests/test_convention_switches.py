@@ -126,6 +126,8 @@ AVERAGED = RETURNED.replace("average ", "average_attn_weights ")
         (AVERAGED.replace("(output, None)", "(output * 2, None)"), "values.differ"),
         (AVERAGED.replace("else weights)", "else weights ** 2)"), "values.differ"),
         (AVERAGED.replace("else weights)", "else scores)"), None),
+        (AVERAGED.replace("(output, None)", "weights"), None),
+        (AVERAGED.replace("(output, None)", "len(output)"), "shape.no-output"),
     ],
 )
 def test_switches_for_what_is_returned_are_turned(grade_source, returned, key):

@@ -153,6 +153,8 @@ def _returned(bench: Bench, case: Case) -> Finding | None:
     if found is not None:
         return found
     tensors = sorted(seen.returned[0].tensors.items())
+    if not tensors:
+        return failed("shape.no-output", got=", ".join(seen.returned[0].kinds) or "()")
     shape = bench.plan.arrange(problem.truth.output).shape
     place = next((at for at, tensor in tensors if tensor.shape == shape), None)
     if place is not None:
