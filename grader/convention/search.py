@@ -214,7 +214,7 @@ class Search:
             or agrees(tensor.astype(float), weights.mean(axis=1))
         ]
         # What has their shape and is no stage of the scores is meant to be the weights.
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             scores = (acts.raw, acts.scaled, acts.masked, np.log(weights))
         other = [
             at

@@ -169,7 +169,7 @@ def _differing_weights(
 ) -> Finding | None:
     """What is wrong with a tensor of the weights' shape, or their mean's, that is no scores."""
     acts = bench.expect(case, problem)
-    with np.errstate(divide="ignore"):
+    with np.errstate(all="ignore"):
         scores = [acts.raw, acts.scaled, acts.masked, np.log(acts.weights)]
     for got in returned:
         wanted = acts.weights if got.ndim == 4 else acts.weights.mean(axis=1)
