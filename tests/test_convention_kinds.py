@@ -3,6 +3,7 @@
 import pytest
 from sources import attention, lost, passes, places, said, spared
 
+from grader.reports import FORMATS
 from grader.texts import load_texts
 
 PLAIN_SPLIT = """        q, k, v = self.q(query), self.k(key), self.v(value)
@@ -200,6 +201,8 @@ def test_positions_of_an_unknown_kind_are_not_charged_and_not_passed(grade_sourc
     assert lost(report) == {}
     assert {"values", "gradients-of-inputs", "bfloat16-module"} <= set(spared(report)["positions"])
     assert not report.all_passed
+    said_so = "Values could not be judged: this is the score of the other cases alone"
+    assert said_so in FORMATS["terminal"](report, load_texts("en"))
 
 
 @pytest.mark.parametrize("kind", ["halves", "pairs"])

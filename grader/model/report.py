@@ -155,12 +155,17 @@ class Report:
         return round(self.max_score * earned / possible, 2) if possible else 0.0
 
     @property
+    def is_unjudged(self) -> bool:
+        """True where no values could be judged, so that the score says little."""
+        return any(v.message and v.message.key == UNJUDGED for v in self.verdicts)
+
+    @property
     def all_passed(self) -> bool:
         """True when every case that applies passed, and none only by following a mistake.
 
         Where no values could be judged, nothing is known.
         """
-        if any(v.message and v.message.key == UNJUDGED for v in self.verdicts):
+        if self.is_unjudged:
             return False
         judged = [v for v in self.verdicts if v.outcome is not Outcome.NOT_APPLICABLE]
         return bool(judged) and all(v.outcome is Outcome.PASSED and not v.message for v in judged)

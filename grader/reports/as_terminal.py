@@ -33,6 +33,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
         lines += [
             *first,
             texts("score", score=number(report.score), max_score=f"{report.max_score:g}"),
+            *(wrap(texts("score.unjudged")) if report.is_unjudged else ()),
             "",
         ]
         lines += [*_areas(report, texts), "", *write_failures(report, texts, view)]
