@@ -88,15 +88,17 @@ def test_switch_of_the_constructor_is_turned(grade_source, default, condition, k
 
 
 @pytest.mark.parametrize(
-    ("mask", "key"),
+    ("forward", "mask", "key"),
     [
-        ("if self.masked:" + INDENTED, None),
-        ("pass", None),
-        ("if self.masked:" + INDENTED.replace("triu(1)", "triu(2)"), "values.differ"),
+        ("x", "if self.masked:" + INDENTED, None),
+        ("x, valid=None", masked("~valid", name="valid"), None),
+        ("x", "pass", "values.differ"),
+        ("x", "if self.masked:" + INDENTED.replace("triu(1)", "triu(2)"), "values.differ"),
     ],
 )
-def test_what_may_be_a_switch_of_the_constructor_is_turned(grade_source, mask, key):
+def test_what_may_be_a_switch_of_the_constructor_is_turned(grade_source, forward, mask, key):
     pieces = {"init": "d, h, mask=False", "parts": "self.masked = mask", "mask": mask}
+    pieces["forward"] = forward
     report = grade_source(attention(**pieces))
     assert failures(report) == ({"causal-switch": key} if key else {})
 

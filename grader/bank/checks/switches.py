@@ -13,6 +13,7 @@ from grader.bank.checks.values import compare, difference
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import CallPlan, NotOfferedError
+from grader.calling.plan import MASKS
 from grader.model import Array, Case, Message, Observation, Status
 
 SQUARE = {"q_len": 5, "kv_len": 5}
@@ -55,8 +56,9 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
 
 
 def _does_nothing(bench: Bench, case: Case, plan: CallPlan) -> bool:
-    """True where what may be a switch for causality turns out to be none."""
-    if all(slot.role != "perhaps" or slot in bench.plan.build for slot in plan.build):
+    """True where what may be a switch for causality only says something of the masks given."""
+    certain = all(slot.role != "perhaps" or slot in bench.plan.build for slot in plan.build)
+    if certain or not any(slot.role in MASKS for slot in plan.forward):
         return False
     turned = replace(bench, plan=plan, carried=list(bench.carried))
     problem = turned.draw(case, SQUARE)
