@@ -34,7 +34,7 @@ class Slot:
     """One argument and what goes there; by keyword where it has a `name`, unless `positional`.
 
     Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, length, batch,
-    dropout, settings, value, and switch and perhaps (a switch), whose value is their default; of
+    dropout, settings, value, and switch, whose value is its own default; of
     forward: query, key, value, context (both of these), mask, padding, option, and flag and
     returns, which are left as they are where they can be and whose value is what turns them.
     """
@@ -158,7 +158,7 @@ class CallPlan:
             (slot,) = set(plan.forward) - set(self.forward)
             yield plan, slot.value
         for slot in self.build:
-            if slot.role in ("switch", "perhaps"):
+            if slot.role == "switch":
                 turned = replace(slot, value=not slot.value)
                 yield replace(self, build=put(self.build, slot, turned)), turned.value
             if slot.role == "settings" and "causal" in self.asked:

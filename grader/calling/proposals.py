@@ -167,7 +167,7 @@ def _build_slot(argument: Argument) -> Slot | None:
         return None
     perhaps = re.fullmatch(roles.PERHAPS, normal(argument.name)) is not None
     if argument.default in ("True", "False") and (perhaps or _is_flag(argument)):
-        return Slot("perhaps" if perhaps else "switch", argument.name, argument.default == "True")
+        return Slot("switch", argument.name, argument.default == "True")
     width = re.fullmatch(roles.EITHER, normal(argument.name)) is not None
     if role in USUAL and argument.default == "None" and not width:
         return Slot(SPARE + role, argument.name)

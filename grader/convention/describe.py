@@ -10,7 +10,7 @@ from grader.convention.found import Convention
 from grader.model import Message
 
 # What is left as the file has it.
-QUIET = ("option", "switch", "perhaps")
+QUIET = ("option", "switch")
 
 
 def describe_convention(convention: Convention, free: bool) -> Iterable[Message]:

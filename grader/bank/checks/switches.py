@@ -56,9 +56,12 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
 
 
 def _does_nothing(bench: Bench, case: Case, plan: CallPlan) -> bool:
-    """True where what may be a switch for causality only says something of the masks given."""
-    certain = all(slot.role != "perhaps" or slot in bench.plan.build for slot in plan.build)
-    if certain or not any(slot.role in MASKS for slot in plan.forward):
+    """True of a switch of the constructor without effect, where forward is given the mask.
+
+    It may say what the masks are, or be for a path that is not taken here.
+    """
+    given = any(slot.role in MASKS for slot in plan.forward)
+    if not given or plan.build == bench.plan.build:
         return False
     turned = replace(bench, plan=plan, carried=list(bench.carried))
     problem = turned.draw(case, SQUARE)
