@@ -83,6 +83,16 @@ def keep_visible(visible: Array) -> Array:
     return visible
 
 
+def keep_direction(x: Array, direction: int = 1) -> Array:
+    """Queries and keys [b, h, l, d] know no positions; a file of its own kind may turn them."""
+    return x
+
+
+def keep_scores(scores: Array) -> Array:
+    """Nothing is added to the scores; a file of its own kind may add a bias for positions here."""
+    return scores
+
+
 def score(q: Array, k: Array) -> Array:
     """Q [b, h, q, d], k [b, h, k, d] -> dot products [b, h, q, k]."""
     return q @ k.swapaxes(-1, -2)
@@ -136,6 +146,11 @@ def finish(output: Array, query: Array) -> Array:
     return output
 
 
+def keep_output(output: Array, visible: Array | None) -> Array:
+    """Padded queries get an output like any other; a file of its own kind may leave them blank."""
+    return output
+
+
 def add_query(output: Array, query: Array) -> Array:
     """A residual connection inside the module."""
     return output + query
@@ -148,8 +163,10 @@ class Steps:
     weights: Callable[[Weights], Weights] = keep_weights
     visible: Callable[[Array], Array] = keep_visible
     split: Callable[[Array, int], Array] = split_heads
+    turn: Callable[[Array, int], Array] = keep_direction
     score: Callable[[Array, Array], Array] = score
     scale: Callable[[Array, int, int], Array] = scale
+    lean: Callable[[Array], Array] = keep_scores
     hide: Callable[[Array, Array | None], Array] = hide
     softmax: Callable[[Array], Array] = softmax
     after_softmax: Callable[[Array, Array | None], Array] = after_softmax
@@ -157,6 +174,7 @@ class Steps:
     merge: Callable[[Array], Array] = merge_heads
     project: Callable[[Array, Weights], Array] = project
     finish: Callable[[Array, Array], Array] = finish
+    blank: Callable[[Array, Array | None], Array] = keep_output
 
 
 CORRECT = Steps()
@@ -187,13 +205,16 @@ def attend(
     q = steps.split(store(linear(query, weights.Wq, weights.bq)), num_heads)  # b h q d
     k = steps.split(store(linear(key, weights.Wk, weights.bk)), num_heads)  # b h k d
     v = steps.split(store(linear(value, weights.Wv, weights.bv)), num_heads)  # b h k d
+    if steps.turn is not keep_direction:
+        q, k = store(steps.turn(q, 1)), store(steps.turn(k, 1))
     raw = store(steps.score(q, k))  # b h q k
-    scaled = store(steps.scale(raw, q.shape[-1], query.shape[-1]))  # b h q k
+    scaled = store(steps.lean(steps.scale(raw, q.shape[-1], query.shape[-1])))  # b h q k
     masked = steps.hide(scaled, visible)  # b h q k
     shares = store(steps.after_softmax(store(steps.softmax(masked)), visible))  # b h q k
     context = store(steps.mix(shares, v))  # b h q d
     merged = steps.merge(context)  # b q (h d)
     output = store(steps.finish(store(steps.project(merged, weights)), query))  # b q m
+    output = steps.blank(output, visible)
     return Activations(q, k, v, raw, scaled, masked, shares, context, merged, output)
 
 
@@ -215,8 +236,9 @@ def differentiate(
     acts: Activations,
     cotangent: Array,
     store: Store = exact,
+    steps: Steps = CORRECT,
 ) -> Gradients:
-    """Back through `attend` with the correct steps; cotangent [b, q, m].
+    """Back through `attend` with the correct steps, or those turned; cotangent [b, q, m].
 
     For self-attention the gradient of x is the sum of the three. `store` is as in `attend`.
     """
@@ -228,8 +250,8 @@ def differentiate(
     inner = store((weights_grad * acts.weights).sum(axis=-1, keepdims=True))  # b h q 1
     raw_grad = store(acts.weights * (weights_grad - inner))  # b h q k
     raw_grad = store(raw_grad / np.sqrt(acts.q.shape[-1]))  # b h q k
-    q_grad = merge_heads(store(raw_grad @ acts.k))  # b q (h d)
-    k_grad = merge_heads(store(raw_grad.swapaxes(-1, -2) @ acts.q))  # b k (h d)
+    q_grad = merge_heads(steps.turn(store(raw_grad @ acts.k), -1))  # b q (h d)
+    k_grad = merge_heads(steps.turn(store(raw_grad.swapaxes(-1, -2) @ acts.q), -1))  # b k (h d)
     v_flat = merge_heads(v_grad)  # b k (h d)
     found = {
         "Wq": outer(q_grad, query),

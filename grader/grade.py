@@ -10,6 +10,7 @@ from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
 from grader.bank.findings import Finding, describe_death
+from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
 from grader.choices import see
 from grader.convention import (
@@ -36,6 +37,7 @@ from grader.model import (
 from grader.questions import choose
 from grader.sandbox.forge import Forge
 from grader.sandbox.session import Loaded, Session
+from grader.variations import UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ def find(session: Session, loaded: Loaded, request: Request, named: str) -> Conv
     """How the file is called: as its exercise prescribes, or as it turns out."""
     cls = choose_class(loaded.classes, request.class_name)
     if named == FREE:
-        return find_convention(cls, loaded.classes, session.run, request.seed)
+        source = session.submission.source
+        return find_convention(cls, loaded.classes, session.run, request.seed, source)
     contract = load_exercise(named).contract
     plan = plan_exercise(cls, contract)
     match = match_exercise(contract, plan, session.run, request.seed)
@@ -148,12 +151,14 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
 
     Where it failed through our own fault, so do the cases built on it.
     """
-    lacking = next((need for need in case.needs if need not in bench.offers()), None)
+    lacking = find_lacking(case.needs, bench.plan, bench.contract)
     if lacking:
         return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{lacking}"))
     if blocked:
         outcome = Outcome.ERROR if blocked.outcome is Outcome.ERROR else Outcome.SKIPPED
         return _verdict(case, outcome, 0.0, Message("skipped.after", {"case": blocked.case}))
+    if bench.contract.positions == UNKNOWN and case.check not in WEIGHTLESS:
+        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message("not-offered.positions"))
     if bench.layout is None and case.check not in WEIGHTLESS:
         return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.layout-unknown"))
     try:

@@ -194,7 +194,16 @@ def builds(constructor, others=(), **more):
         ("embed_dim=512 n_heads=8", "embed_dim=d_model n_heads=num_heads"),
         ("hidden_size num_attention_heads", "hidden_size=d_model num_attention_heads=num_heads"),
         ("num_hiddens num_heads", "num_hiddens=d_model num_heads=num_heads"),
-        ("n_head d_model d_k d_v", "n_head=num_heads d_model=d_model d_k=head_dim d_v=head_dim"),
+        ("n_head d_model d_k d_v", "n_head=num_heads d_model=d_model d_k=head_dim d_v=value_dim"),
+        (
+            "d_model num_heads num_kv_heads=None head_dim=None causal=False",
+            "d_model=d_model num_heads=num_heads num_kv_heads=spare kv_heads "
+            "head_dim=spare head_dim causal=switch",
+        ),
+        (
+            "dim n_heads n_kv_heads context",
+            "dim=d_model n_heads=num_heads n_kv_heads=kv_heads context=length",
+        ),
         (
             "query_dim context_dim=None heads=8 dim_head=64",
             "query_dim=d_model heads=num_heads dim_head=head_dim",
@@ -274,7 +283,7 @@ def forwards(forward):
         ("x mask=None", "x=query mask=mask"),
         (
             "hidden_states attention_mask=None output_attentions=False",
-            "hidden_states=query attention_mask=mask",
+            "hidden_states=query attention_mask=mask output_attentions=returns",
         ),
         ("q k v mask=None", "q=query k=key v=value mask=mask"),
         ("v k q mask", "v=value k=key q=query mask=mask"),
@@ -284,13 +293,17 @@ def forwards(forward):
         ("x context=None mask=None", "x=query context=context mask=mask"),
         (
             "query key value key_padding_mask=None need_weights=True attn_mask=None",
-            "query=query key=key value=value key_padding_mask=padding attn_mask=mask",
+            "query=query key=key value=value key_padding_mask=padding attn_mask=mask "
+            "need_weights=returns",
         ),
         (
             "queries keys values valid_lens",
             "queries=query keys=key values=value valid_lens=padding",
         ),
         ("x is_causal=False", "x=query is_causal=flag"),
+        ("x mask_future=False", "x=query mask_future=flag"),
+        ("x causal_mask=None", "x=query causal_mask=mask"),
+        ("x xa=None mask=None kv_cache=None", "x=query xa=context mask=mask"),
         ("x past=None use_cache=False", "x=query"),
     ],
 )

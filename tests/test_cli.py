@@ -183,7 +183,10 @@ def test_file_without_a_header_is_judged_by_its_own_convention(tmp_path):
     assert said.startswith(f"attention, by its own convention: {path}\n\nHow it was read\n")
     assert "  Class MultiHeadAttention (line 8).\n" in said
     assert "  Constructor: h = num_heads, d = d_model.\n  Call: x; axes [B, L, D].\n" in said
-    assert "Not applicable, and not charged\n  Takes no mask that says this (35)\n" in said
+    reasons = (
+        "  Has no option that these cases are about (5)\n  Takes no mask that says this (35)\n"
+    )
+    assert "Not applicable, and not charged\n" + reasons in said
     assert "Every case passed." in said
 
 

@@ -3,8 +3,13 @@
 import pytest
 from sources import attention, lost, passes, places, said, spared
 
+from grader.reports import FORMATS
 from grader.texts import load_texts
 
+PLAIN_SPLIT = """        q, k, v = self.q(query), self.k(key), self.v(value)
+        q, k, v = (t.unflatten(-1, (self.h, -1)).transpose(1, 2) for t in (q, k, v))
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+"""
 PLAIN = ("convention.call", {"arguments": "x", "axes": "[B, L, D]"})
 INDIVISIBLE = ["indivisible-10-by-4", "indivisible-12-by-8", "indivisible-drawn"]
 RESIDUAL = ("convention.residual", {})
@@ -173,9 +178,158 @@ def turn(x):
 """
 
 
+TURNED = "q, k = turn(q), turn(k)\nscores = q @ k.mT / math.sqrt(q.shape[-1])"
+SPEEDS = "torch.linspace(0.1, 1.0, x.shape[-1] // 2, dtype=x.dtype)"
+USUAL = "10000 ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])"
+PAIRED = (
+    ("one, two = x.chunk(2, -1)", "one, two = x[..., ::2], x[..., 1::2]"),
+    ("torch.cat([", "torch.stack(["),
+    ("cos], -1)", "cos], -1).flatten(-2)"),
+)
+
+
 def test_what_fits_no_known_layout_is_told(grade_source):
-    turned = "q, k = turn(q), turn(k)\nscores = q @ k.mT / math.sqrt(q.shape[-1])"
-    report = grade_source(attention(above=ROTARY, mask=turned))
+    report = grade_source(attention(mask="scores = scores.roll(1, -1)"))
     assert said(report)[2:] == [("convention.layout-assumed", {})]
     assert lost(report)["values"][1:] == ("values.differ", None)
     assert not report.all_passed
+
+
+def test_positions_of_an_unknown_kind_are_not_charged_and_not_passed(grade_source):
+    report = grade_source(attention(above=ROTARY, mask=TURNED))
+    assert ("convention.positions.unknown", {}) in said(report)
+    assert lost(report) == {}
+    assert {"values", "gradients-of-inputs", "bfloat16-module"} <= set(spared(report)["positions"])
+    assert not report.all_passed
+    said_so = "Values could not be judged: this is the score of the other cases alone"
+    assert said_so in FORMATS["terminal"](report, load_texts("en"))
+
+
+@pytest.mark.parametrize("kind", ["halves", "pairs"])
+def test_rotary_positions_are_found(grade_source, kind):
+    turn = ROTARY.replace(SPEEDS, USUAL)
+    for old, new in PAIRED if kind == "pairs" else ():
+        assert turn.count(old) == 1
+        turn = turn.replace(old, new)
+    report = grade_source(attention(above=turn, mask=TURNED))
+    passes(report)
+    assert said(report)[2:] == [(f"convention.positions.{kind}", {})]
+    assert spared(report)["no-positions"] == ["tokens-exchanged"]
+    wrong = grade_source(
+        attention(above=turn, mask=TURNED.replace(" / math.sqrt(q.shape[-1])", ""))
+    )
+    assert lost(wrong)["values"][2] == "missing-scale"
+
+
+SLOPES = """
+slopes = 2 ** (-8 / self.h * torch.arange(1, self.h + 1, dtype=x.dtype))
+place = torch.arange(x.shape[1], dtype=x.dtype)
+scores = scores - slopes[:, None, None] * (place[:, None] - place){}
+"""
+
+
+@pytest.mark.parametrize("distance", ["", ".abs()"])
+def test_slopes_for_positions_are_found(grade_source, distance):
+    report = grade_source(attention(mask=SLOPES.format(distance)))
+    passes(report)
+    assert said(report)[2:] == [("convention.positions.slopes", {})]
+
+
+def test_learned_positions_are_set_to_zero_and_told(grade_source):
+    parts = "self.rel_bias = nn.Parameter(torch.randn(h, 64, 64))"
+    added = "n = scores.shape[-1]\nscores = scores + self.rel_bias[:, :n, :n]"
+    sizes = "long = 400"
+    pieces = {"sizes": sizes, "parts": parts.replace("64", "long"), "mask": added}
+    report = grade_source(attention(**pieces))
+    passes(report)
+    assert said(report)[2:] == [("convention.zeroed", {"names": "rel_bias"})]
+    wrong = grade_source(attention(scale="", **pieces))
+    assert lost(wrong)["values"][2] == "missing-scale"
+
+
+SHARED = {
+    "init": "d, h, kv_heads=None",
+    "parts": "s = d // h * (kv_heads or h)\nself.k, self.v = nn.Linear(d, s), nn.Linear(d, s)",
+}
+SPLIT_EACH = """
+q, k, v = self.q(query), self.k(key), self.v(value)
+size = q.shape[-1] // self.h
+q, k, v = (t.unflatten(-1, (-1, size)).transpose(1, 2) for t in (q, k, v))
+times = self.h // k.shape[1]
+k, v = {}, {}
+scores = q @ k.mT / math.sqrt(size)
+"""
+NEIGHBOURS, IN_TURN = "{}.repeat_interleave(times, 1)", "{}.repeat(1, times, 1, 1)"
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "right"),
+    [
+        (NEIGHBOURS, NEIGHBOURS, True),
+        (IN_TURN, IN_TURN, True),
+        (NEIGHBOURS, IN_TURN, False),
+        (IN_TURN, NEIGHBOURS, False),
+    ],
+)
+def test_shared_key_heads_may_be_repeated_in_either_order(grade_source, keys, values, right):
+    split = SPLIT_EACH.format(keys.format("k"), values.format("v"))
+    source = attention(**SHARED, mask=split).replace(PLAIN_SPLIT, "")
+    report = grade_source(source)
+    assert lost(report) == ({} if right else {"shared-key-heads": (0.0, "values.differ", None)})
+    assert "grouped" not in spared(report)
+
+
+def test_one_head_of_keys_for_all_is_read(grade_source):
+    parts = "self.k, self.v = nn.Linear(d, d // h), nn.Linear(d, d // h)"
+    split = SPLIT_EACH.format("k", "v")
+    report = grade_source(attention(parts=parts, mask=split).replace(PLAIN_SPLIT, ""))
+    passes(report)
+    assert said(report)[2:] == [("convention.one-kv-head", {})]
+
+
+@pytest.mark.parametrize(
+    ("scale", "key"), [("q.shape[-1] ** 0.5", None), ("(d / h) ** 0.5", "values.differ")]
+)
+def test_head_size_of_its_own_is_tried(grade_source, scale, key):
+    parts = """
+    self.size = size
+    self.q, self.k, self.v = (nn.Linear(d, h * size) for _ in range(3))
+    self.o = nn.Linear(h * size, d)
+    """
+    report = grade_source(
+        attention(
+            init="d, h, size",
+            parts=parts,
+            scale="/ " + scale.replace("d / h", "x.shape[-1] / self.h"),
+        ).replace("size", "head_size")
+    )
+    found = {case: message for case, (_, message, _) in lost(report).items()}
+    assert found == ({"head-size-of-its-own": key} if key else {})
+
+
+PADDED = """
+if pad is not None:
+    scores = scores.masked_fill(~pad[:, None, None], float("-inf"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kind"),
+    [
+        (
+            {"mask": PADDED, "last": "if pad is not None:\n    output = output * pad[..., None]"},
+            "blank",
+        ),
+        (
+            {
+                "mask": PADDED
+                + "    scores = scores.masked_fill(~pad[:, None, :, None], float('-inf'))"
+            },
+            "hidden",
+        ),
+    ],
+)
+def test_padded_queries_that_are_left_out_are_told(grade_source, pieces, kind):
+    report = grade_source(attention(forward="x, pad=None", **pieces))
+    passes(report)
+    assert (f"convention.padded.{kind}", {}) in said(report)

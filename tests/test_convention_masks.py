@@ -145,7 +145,11 @@ ALWAYS = [
     "pieces",
     [
         {"mask": CAUSAL},
-        {"init": "d, h, causal=True", "mask": CAUSAL},
+        {
+            "init": "d, h, causal=True",
+            "parts": "self.causal = causal",
+            "mask": "if self.causal:" + CAUSAL.replace("\n", "\n    "),
+        },
         {
             "init": "d, h, block_size",
             "parts": 'self.register_buffer("seen", torch.ones(block_size, block_size).tril())',

@@ -232,8 +232,10 @@ DEFAULTS = {
     "weights": definition.keep_weights,
     "visible": definition.keep_visible,
     "split": definition.split_heads,
+    "turn": definition.keep_direction,
     "score": definition.score,
     "scale": definition.scale,
+    "lean": definition.keep_scores,
     "hide": definition.hide,
     "softmax": definition.softmax,
     "after_softmax": definition.after_softmax,
@@ -241,6 +243,7 @@ DEFAULTS = {
     "merge": definition.merge_heads,
     "project": definition.project,
     "finish": definition.finish,
+    "blank": definition.keep_output,
 }
 
 
@@ -258,5 +261,5 @@ def test_each_step_is_used(name):
 
     weights, inputs = draw_weights(SIZES), draw_inputs(SIZES)
     acts = attend(weights, *inputs, 3, MASKS["random"], replace(CORRECT, **{name: noted}))
-    assert used == [name] * (3 if name == "split" else 1)
+    assert used == [name] * {"split": 3, "turn": 2}.get(name, 1)
     assert (acts.output == attend(weights, *inputs, 3, MASKS["random"]).output).all()

@@ -9,9 +9,10 @@ import pytest
 
 from grader.definition import Weights
 from grader.layout import Layout, Place, named_layout, propose
-from grader.layout.places import groups_of, shape_of
+from grader.layout.elements import groups_of, shape_of
 from grader.layout.roles import MISNAMED, UNNAMED, cost_of, role_of
 from grader.model import Parameter
+from grader.variations import share_heads
 
 M, H, D = 18, 3, 6
 LINEARS = ("q_proj", "k_proj", "v_proj", "out_proj")
@@ -392,3 +393,75 @@ def test_cost_follows_name():
 def test_all_roles_differ():
     found = [role_of(f"{name}.weight") for name in LINEARS]
     assert all(one != other for one, other in itertools.combinations(found, 2))
+
+
+RNG = np.random.default_rng(1)
+
+
+def shapes_of(**shapes):
+    return [Parameter(name, shape, "Mine", True) for name, shape in shapes.items()]
+
+
+def test_lone_vector_is_the_bias_of_the_output():
+    matrices = dict.fromkeys(("p.wq", "p.wk", "p.wv", "p.wo"), (M, M))
+    for name in ("p.bo", "p.bias"):
+        places = propose(shapes_of(**matrices, **{name: (M,)}), M, H)[0].places
+        biases = [place.bias for role, place in places.items()]
+        assert (list(places), biases) == (["Wq", "Wk", "Wv", "Wo"], [None, None, None, name])
+
+
+def test_three_matrices_may_have_one_vector_of_biases():
+    matrices = dict.fromkeys(("wq", "wk", "wv", "wo"), (M, M))
+    found = propose(shapes_of(**matrices, in_bias=(3 * M,)), M, H)
+    places = next(layout.places for layout in found if layout.is_fused)
+    assert [places[role].bias for role in ("Wq", "Wk", "Wv")] == ["in_bias"] * 3
+    layout = next(layout for layout in found if layout.is_fused)
+    weights = replace(WEIGHTS, bo=None)
+    theta = layout.write(weights, H)
+    assert theta["in_bias"].tolist() == [*weights.bq, *weights.bk, *weights.bv]
+    read = layout.read(theta, H)
+    assert np.array_equal(read.bk, weights.bk)
+    assert np.array_equal(read.Wv, weights.Wv)
+
+
+ALONE = {
+    "apart": {"q": (M, M), "k": (D, M), "v": (D, M), "o": (M, M)},
+    "pair": {"q": (M, M), "kv": (2 * D, M), "o": (M, M)},
+    "in-a-row": {"qkv": (M + 2 * D, M), "o": (M, M)},
+}
+
+
+@pytest.mark.parametrize("kind", ALONE)
+def test_one_head_of_keys_is_read_and_written(kind):
+    found = [one for one in propose(shapes_of(**ALONE[kind]), M, H) if one.kv_heads]
+    layout = found[0]
+    theta = {name: RNG.normal(size=shape) for name, shape in ALONE[kind].items()}
+    weights = layout.read(theta, H)
+    rows = {
+        "apart": theta.get("k"),
+        "pair": theta.get("kv", np.empty(0))[:D],
+        "in-a-row": theta.get("qkv", np.empty(0))[M : M + D],
+    }
+    assert np.array_equal(weights.Wk, np.tile(rows[kind], (H, 1)))
+    written = layout.write(weights, H)
+    assert {n: a.tolist() for n, a in written.items()} == {n: a.tolist() for n, a in theta.items()}
+
+
+def test_fewer_heads_of_keys_lie_where_all_of_them_would():
+    values = {"qkv.weight": (3 * M, M), "o.weight": (M, M)}
+    layout = propose([Parameter(n, s, "Linear", True) for n, s in values.items()], M, H)[0]
+    assert layout.can_group()
+    weights = share_heads(WEIGHTS, H, 1)
+    theta = layout.write(weights, H, 1)
+    assert theta["qkv.weight"].shape == (M + 2 * D, M)
+    assert np.array_equal(theta["qkv.weight"][:M], weights.Wq)
+    assert np.array_equal(theta["qkv.weight"][M + D :], weights.Wv[:D])
+
+
+def test_heads_of_any_size_are_written():
+    wide, values = 8, 10
+    Wq, Wv = RNG.normal(size=(H * wide, M)), RNG.normal(size=(H * values, M))
+    weights = Weights(Wq, Wq, Wv, RNG.normal(size=(M, H * values)))
+    layout = propose(parameters_of(linear_values()), M, H)[0]
+    shapes = {name: array.shape for name, array in layout.write(weights, H).items()}
+    assert set(shapes.values()) == {(H * wide, M), (H * values, M), (M, H * values)}

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from grader.bank import exercise_ids, load_exercise
-from grader.bank.bench import OFFERS
 from grader.bank.checks import CHECKS
 from grader.bank.draw import generator
 from grader.bank.loader import AREAS, CASE_KEYS, TOP_KEYS
 from grader.bank.masks import Sizes, draw_mask
+from grader.bank.offers import OFFERS
 from grader.errors import BankError, UsageError
 from grader.model import FREE, Case, Contract, Limits
 

@@ -153,3 +153,45 @@ def test_layer_norms_are_quiet_and_nothing_else_is():
     other = nn.Sequential(ScaleNorm())
     stand_in.quiet_norms(other)
     assert torch.equal(other(x), 2 * x)
+
+
+def test_has_what_the_asking_function_reads():
+    module = ModuleType("submission")
+    module.found = stand_in.value_of({"class": None, "settings": VALUES}, module)
+    source = """
+    def asked():
+        return hasattr(found, "width")
+    def read():
+        return hasattr(found, "width") and found.width
+    def other():
+        return hasattr(found, "vocab_size"), hasattr([], "append"), hasattr([], "width")
+    """
+    exec(textwrap.dedent(source), module.__dict__)
+    assert (module.asked(), module.read()) == (False, 18)
+    assert module.other() == (False, True, False)
+
+
+def test_typed_dictionary_notes_what_is_read(made):
+    found = made(
+        """
+        from typing import TypedDict
+        class Settings(TypedDict):
+            width: int
+            n_heads: int
+            attn_drop: float
+            vocab_size: int
+        """
+    )
+    assert isinstance(found, dict)
+    assert dict(found) == {"width": 18, "n_heads": 3, "attn_drop": 0.5, "vocab_size": 64}
+    assert (found["width"], found.get("n_heads"), found.get("more", 5)) == (18, 3, 5)
+    assert {"width", "n_heads", "more"} == stand_in.ASKED
+
+
+def test_parameters_are_cleared_by_name():
+    module = nn.ModuleDict({"rel": nn.Linear(2, 2), "other": nn.Linear(2, 2)})
+    held = [(name, tensor, "Linear", True) for name, tensor in module.named_parameters()]
+    stand_in.clear(held, ["rel.weight"])
+    assert not module["rel"].weight.any()
+    assert module["rel"].bias.any()
+    assert module["other"].weight.any()

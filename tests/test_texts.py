@@ -7,7 +7,7 @@ from string import Formatter
 import pytest
 
 from grader.bank import exercise_ids, load_exercise
-from grader.bank.bench import OFFERS
+from grader.bank.offers import OFFERS
 from grader.errors import TextError, UsageError
 from grader.mistakes import CATALOGUE
 from grader.model import FREE, Message, Outcome

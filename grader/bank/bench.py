@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
@@ -14,7 +13,7 @@ import numpy as np
 
 from grader.bank.draw import Problem, generator, pose, right_steps, visibility
 from grader.bank.masks import Sizes, draw_mask
-from grader.calling import BATCH_FIRST, CallPlan
+from grader.calling import CallPlan
 from grader.definition import Activations, Steps, Weights
 from grader.layout import Layout
 from grader.layout.places import EACH_HEAD
@@ -28,18 +27,8 @@ from grader.model import (
     Probe,
     Status,
 )
+from grader.variations import TURNS
 
-OFFERS = (
-    "one-sequence",
-    "two-sequences",
-    "causal",
-    "not-causal",
-    "dropout",
-    "weights",
-    "divisibility",
-    "batch-first",
-    "two-lengths",
-)
 # Kinds of masks that mean the same along whichever axes they are drawn.
 SHAPELESS = ("random", "dead", "open")
 # Where masks are lengths: the nearest kind that a length can say.
@@ -67,7 +56,7 @@ class Bench:
     carried: list[Mistake] = field(default_factory=list)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
     ready_made: set[str] = field(default_factory=set)
-    written: dict[tuple[int, int], tuple[Weights, Mapping[str, Array]]] = field(
+    written: dict[tuple[int, int, int], tuple[Weights, Mapping[str, Array]]] = field(
         default_factory=dict
     )
     # Whether every probe gets a module of its own, and whether one since then has not.
@@ -99,22 +88,6 @@ class Bench:
         found: T = self.remembered[key]
         return found
 
-    def offers(self) -> frozenset[str]:
-        """What this file offers of what a case may need."""
-        offered = (
-            len(self.contract.inputs) == 1,
-            len(self.contract.inputs) > 1,
-            self.contract.causal,
-            not self.contract.causal,
-            self.plan.has_dropout,
-            self.plan.weights is not None,
-            not self.plan.fixes_head_dim and not self.contract.wide,
-            self.plan.axes == BATCH_FIRST,
-            # Where a causal edge stands between two lengths is a matter of taste.
-            not (self.contract.causal and self.contract.one_length),
-        )
-        return frozenset(itertools.compress(OFFERS, offered))
-
     def rng(self, case: Case | str) -> np.random.Generator:
         """The random numbers of one case, or of a problem that several cases share."""
         return generator(self.seed, case if isinstance(case, str) else case.id)
@@ -126,9 +99,12 @@ class Bench:
         wanted = Sizes(**(sizes or {}))
         crossed = isinstance(case, Case) and case.area == "cross-attention"
         if len(self.contract.inputs) == 1 or (self.contract.one_length and not crossed):
-            wanted = Sizes(
-                wanted.batch, wanted.q_len, wanted.q_len, wanted.d_model, wanted.num_heads
-            )
+            wanted = replace(wanted, kv_len=wanted.q_len)
+        if self.contract.positions in TURNS and wanted.head_width % 2:
+            # What is turned are pairs.
+            wanted = replace(wanted, d_model=2 * wanted.d_model, head_dim=2 * wanted.head_dim)
+        if self.layout is not None and self.layout.kv_heads:
+            wanted = replace(wanted, kv_heads=self.layout.kv_heads)
         biases = frozenset(("bo",)) if self.layout is None else self.layout.biases()
         has_output = self.layout is None or "Wo" in self.layout.places
         if wanted.num_heads == 1 and has_output and not self._projects(wanted):
@@ -186,20 +162,24 @@ class Bench:
         **options: Any,
     ) -> Probe:
         """One call on this problem, as the contract says; further options are Probe's own."""
-        heads = problem.sizes.num_heads
-        weights = self._write(problem.weights, heads) if self.layout else {}
+        sizes = problem.sizes
+        weights: Mapping[str, Array] = {}
+        if self.layout is not None:
+            weights = self._write(problem.weights, sizes)
+            # One that a file always has is no argument.
+            sizes = replace(sizes, kv_heads=0) if self.layout.kv_heads else sizes
         options.setdefault("calls", (self.call(problem, storage, dtype),))
         if options.get("cotangent") is not None:
             options["cotangent"] = self.plan.arrange(options["cotangent"])
-        built = self.plan.construct(problem.sizes.by_name(), dropout)
+        built = self.plan.construct(sizes.by_name(), dropout)
         return self._probe(built | options, weights=weights, dtype=dtype or problem.dtype)
 
-    def _write(self, weights: Weights, num_heads: int) -> Mapping[str, Array]:
+    def _write(self, weights: Weights, sizes: Sizes) -> Mapping[str, Array]:
         """The file's own parameters with these weights, always the same mapping for the same."""
         assert self.layout is not None
-        key = id(weights), num_heads
+        key = id(weights), sizes.num_heads, sizes.kv_heads
         if key not in self.written:
-            self.written[key] = weights, self.layout.write(weights, num_heads)
+            self.written[key] = weights, self.layout.write(weights, *key[1:])
         return self.written[key][1]
 
     def build(self, d_model: int, num_heads: int) -> Probe:
@@ -208,12 +188,12 @@ class Bench:
 
     def unloaded(self, problem: Problem) -> Probe:
         """One call on this problem with the weights the candidate's constructor drew."""
-        built = self.plan.construct(problem.sizes.by_name())
+        built = self.plan.construct(replace(problem.sizes, kv_heads=0).by_name())
         return self._probe(built, calls=(self.call(problem),), dtype=problem.dtype)
 
     def _probe(self, options: Mapping[str, Any], **more: Any) -> Probe:
         plan = self.plan
-        fixed = {"output": plan.output, "without_norms": bool(plan.norms)}
+        fixed = {"output": plan.output, "without_norms": bool(plan.norms), "zeroed": plan.zeroed}
         return Probe(plan.class_name, **{**fixed, **options, **more})
 
     def call(self, problem: Problem, storage: str = "contiguous", dtype: str | None = None) -> Call:

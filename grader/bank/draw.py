@@ -26,6 +26,13 @@ from grader.definition import (
 )
 from grader.model import Array, Contract
 from grader.precision import PRECISIONS, Tolerance, allow
+from grader.variations import (
+    LEANS,
+    TURNS,
+    blank_padded_queries,
+    hide_padded_queries,
+    share_heads,
+)
 
 GAIN = 1.5
 BIAS = 0.4
@@ -135,8 +142,8 @@ def draw(
     lengths = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
     drawn = [store(rng.normal(size=(batch, length, sizes.d_model))) for length in lengths]
     inputs = tuple(np.repeat(x, sizes.batch if expanded else 1, axis=0) for x in drawn)
-    inner = sizes.d_model * (sizes.num_heads if contract.wide else 1)
-    wanted = (sizes.d_model, inner), biases, has_output, gain, dtype
+    shared = (sizes.num_heads, sizes.kv_heads) if sizes.kv_heads else None
+    wanted = _shapes(sizes, contract.wide), shared, biases, has_output, gain, dtype
     weights = draw_weights(rng, *wanted) if seed is None else shared_weights(seed, *wanted)
     shown = None if mask is None else draw_mask(rng, sizes, mask["kind"], mask["form"])
     if shown is not None and contract.causal and mask and mask["kind"] == "random":
@@ -157,34 +164,52 @@ def right_steps(contract: Contract) -> Steps:
     steps = CORRECT
     if contract.residual:
         steps = replace(steps, finish=add_query)
+    if contract.positions in TURNS:
+        steps = replace(steps, turn=TURNS[contract.positions])
+    if contract.positions in LEANS:
+        steps = replace(steps, lean=LEANS[contract.positions])
+    if contract.padded == "hidden":
+        steps = replace(steps, visible=hide_padded_queries)
+    if contract.padded == "blank":
+        steps = replace(steps, blank=blank_padded_queries)
     if contract.uniform_dead_rows:
         steps = replace(steps, after_softmax=share_dead_rows)
     return steps
 
 
+def _shapes(sizes: Sizes, wide: bool) -> tuple[tuple[str, int, int], ...]:
+    """(name, rows, columns) of each projection."""
+    d_model, heads = sizes.d_model, sizes.num_heads
+    inner = d_model * heads if wide else sizes.head_width * heads
+    values = sizes.value_dim * heads or inner
+    into = (("Wq", inner, d_model), ("Wk", inner, d_model), ("Wv", values, d_model))
+    return (*into, ("Wo", d_model, values))
+
+
 def draw_weights(
     rng: np.random.Generator,
-    widths: tuple[int, int],
+    shapes: Sequence[tuple[str, int, int]],
+    shared: tuple[int, int] | None,
     biases: frozenset[str],
     has_output: bool,
     gain: float,
     dtype: str,
 ) -> Weights:
-    """Projections [inner, d_model] or back, and the biases that the candidate's module has.
+    """Projections of these (name, rows, columns), and the biases that the candidate's module has.
 
-    `widths` is (d_model, inner), where inner is that of all heads side by side.
+    `shared` is (num_heads, kv_heads) where several query heads have one of keys and values.
     """
     store = PRECISIONS[dtype].store
     found: dict[str, Any] = {}
-    for name in ("Wq", "Wk", "Wv", "Wo"):
-        into, out = reversed(widths) if name == "Wo" else widths
+    for name, out, into in shapes:
         matrix = rng.normal(size=(out, into)) * gain / np.sqrt(into)
         found[name] = store(matrix)
         vector = store(rng.normal(size=out) * BIAS)
         found["b" + name[1]] = vector if "b" + name[1] in biases else None
     if not has_output:
         found["Wo"] = None
-    return Weights(**found)
+    weights = Weights(**found)
+    return share_heads(weights, *shared) if shared else weights
 
 
 def visibility(contract: Contract, sizes: Sizes, mask: Array | None) -> Array | None:

@@ -11,9 +11,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from grader.bank.bench import OFFERS
 from grader.bank.checks import CHECKS
 from grader.bank.masks import KINDS, Sizes
+from grader.bank.offers import OFFERS
 from grader.bank.schema import Reader, read_yaml
 from grader.errors import UsageError
 from grader.files import PACKAGE, stem_of

@@ -12,13 +12,25 @@ from grader.model import Array
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of one problem; by default all different, head_dim 6 and no square."""
+    """Sizes of one problem; by default all different, head_dim 6 and no square.
+
+    Of the last three 0 stands for what is usual: heads that share the model between them, values as
+    wide as keys, and a key head to each query head.
+    """
 
     batch: int = 2
     q_len: int = 5
     kv_len: int = 7
     d_model: int = 18
     num_heads: int = 3
+    head_dim: int = 0
+    value_dim: int = 0
+    kv_heads: int = 0
+
+    @property
+    def head_width(self) -> int:
+        """The size of one head of queries and keys."""
+        return self.head_dim or self.d_model // self.num_heads
 
     @property
     def scores(self) -> tuple[int, int, int, int]:
@@ -31,7 +43,7 @@ class Sizes:
 
     def all_differ(self) -> bool:
         """True where no two sizes coincide and none is 1."""
-        sizes = (self.batch, self.q_len, self.num_heads, self.d_model // self.num_heads)
+        sizes = (self.batch, self.q_len, self.num_heads, self.head_width)
         return len(set(sizes)) == len(sizes) and 1 not in sizes
 
 

@@ -20,12 +20,14 @@ class MaskStyle:
     to the scores, "lengths" a number of visible keys for
     each sample (of a mask "b k"). `dtype` is "bool", "int64"
     or "float" (the module's own). `forms` are the axes it takes, likeliest first ("b 1 q k");
-    none at all stands for whatever broadcasts to [b, h, q, k].
+    none at all stands for whatever broadcasts to [b, h, q, k]. `also` are further styles, each of
+    one form, that the file tells from this one.
     """
 
     meaning: str = "visible"
     dtype: str = "bool"
     forms: tuple[str, ...] = ()
+    also: tuple[MaskStyle, ...] = ()
 
     def write(self, mask: Array, sizes: Sequence[int], dtype: str) -> Input | None:
         """`mask` as this file takes it, for sizes (b, h, q, k); None where no form can hold it."""

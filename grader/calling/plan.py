@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ BATCH_FIRST = "b l m"
 # What a length argument is given: enough for every sequence but the longest.
 LENGTH = 64
 MASKS = ("mask", "padding")
+# Before the role of what is left to its default until a case is about it.
+SPARE = "spare "
+SWITCHES = ("flag", "returns")
 AS_DRAWN = MaskStyle()
 
 
@@ -30,9 +33,10 @@ class NotOfferedError(Exception):
 class Slot:
     """One argument and what goes there; by keyword where it has a `name`, unless `positional`.
 
-    Roles of a constructor: d_model, num_heads, head_dim, length, batch, dropout, settings, value;
-    of forward: query, key, value, context (both of these), mask, padding, option, and flag, which
-    is left as it is.
+    Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, length, batch,
+    dropout, settings, value, and switch, whose value is its own default; of
+    forward: query, key, value, context (both of these), mask, padding, option, and flag and
+    returns, which are left as they are where they can be and whose value is what turns them.
     """
 
     role: str
@@ -41,6 +45,10 @@ class Slot:
     style: MaskStyle = AS_DRAWN
     required: bool = False
     positional: bool = False
+
+    def styled(self, style: MaskStyle) -> Slot:
+        """The same argument with masks written in another style."""
+        return replace(self, style=style)
 
     @property
     def keyword(self) -> str | None:
@@ -54,7 +62,9 @@ class CallPlan:
 
     `axes` orders the axes of inputs and output; `output` and `weights` are positions in what is
     returned. `globals` are numbers of the file to set, each by its role, `norms` the parameters of
-    layer norms, which are made to let everything through.
+    layer norms, which are made to let everything through, `asked` the roles of what the module
+    reads from its settings, `zeroed` the parameters for positions, which are set to 0. It is
+    `doubtful` where something of the weights' shape is returned that is neither weights nor scores.
     """
 
     class_name: str
@@ -66,18 +76,25 @@ class CallPlan:
     output: int = 0
     weights: int | None = 1
     norms: frozenset[str] = frozenset()
-    dropout_asked: bool = False
+    asked: frozenset[str] = frozenset()
+    zeroed: tuple[str, ...] = ()
+    doubtful: bool = False
 
     @property
     def has_dropout(self) -> bool:
         """True where the probability can be chosen."""
         roles = [slot.role for slot in self.build] + list(self.globals.values())
-        return "dropout" in roles or self.dropout_asked
+        return "dropout" in roles or "dropout" in self.asked
 
     @property
     def fixes_head_dim(self) -> bool:
         """True where the head size is an argument of its own, so that nothing need divide."""
-        return any(slot.role == "head_dim" for slot in self.build)
+        given = {"head_dim", "value_dim"}
+        return bool(given & (self.asked | {slot.role for slot in self.build}))
+
+    def takes(self, role: str) -> bool:
+        """True where the constructor can be given this, or reads it from its settings."""
+        return role in self.asked or any(s.role in (role, SPARE + role) for s in self.build)
 
     def construct(self, sizes: Mapping[str, int], dropout: float | None = None) -> dict[str, Any]:
         """Probe's `construct`, `construct_named` and `globals` for these sizes.
@@ -87,9 +104,12 @@ class CallPlan:
         values = _values(sizes, dropout or 0.0)
         positional, named = [], {}
         for slot in self.build:
+            role = slot.role.removeprefix(SPARE)
             if slot.role == "dropout" and dropout is None and not slot.required:
                 continue
-            value = values.get(slot.role, slot.value)
+            if slot.role != role and not sizes.get(role):
+                continue
+            value = values.get(role, slot.value)
             if slot.role == "settings":
                 value = Settings(_patterns(slot.value, values), slot.value.class_name)
             if slot.name is None:
@@ -122,7 +142,29 @@ class CallPlan:
                 call.append(masks[slot.role]._replace(name=slot.name))
             elif slot.role == "option":
                 call.append(Option(slot.value, slot.name))
+            elif slot.role in SWITCHES and slot.required:
+                call.append(Option(not slot.value, slot.name))
         return tuple(call)
+
+    def turned(self, role: str) -> Iterator[CallPlan]:
+        """The plan with each switch of forward of this role turned by itself."""
+        for slot in self.forward:
+            if slot.role == role and slot.value is not None:
+                yield replace(self, forward=put(self.forward, slot, replace(slot, role="option")))
+
+    def switched(self) -> Iterator[tuple[CallPlan, bool]]:
+        """The plan with each switch for causality turned by itself, and whether it is on then."""
+        for plan in self.turned("flag"):
+            (slot,) = set(plan.forward) - set(self.forward)
+            yield plan, slot.value
+        for slot in self.build:
+            if slot.role == "switch":
+                turned = replace(slot, value=not slot.value)
+                yield replace(self, build=put(self.build, slot, turned)), turned.value
+            if slot.role == "settings" and "causal" in self.asked:
+                values = tuple((p, True if r == "causal" else r) for p, r in slot.value.values)
+                turned = replace(slot, value=slot.value._replace(values=values))
+                yield replace(self, build=put(self.build, slot, turned)), True
 
     @property
     def takes_lengths(self) -> bool:
@@ -185,6 +227,11 @@ class CallPlan:
         raise NotOfferedError("mask")
 
 
+def put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
+    """The slots with one of them replaced."""
+    return tuple(new if slot == old else slot for slot in slots)
+
+
 def _ways_to_say(
     mask: Array, sizes: Sequence[int], roles: Collection[str]
 ) -> Iterator[dict[str, Array]]:
@@ -197,13 +244,17 @@ def _ways_to_say(
 
 def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:
     d_model, num_heads = sizes["d_model"], sizes["num_heads"]
+    head_dim = sizes.get("head_dim") or d_model // num_heads
     return {
         "d_model": d_model,
         "num_heads": num_heads,
-        "head_dim": d_model // num_heads,
+        "head_dim": head_dim,
+        "value_dim": sizes.get("value_dim") or head_dim,
+        "kv_heads": sizes.get("kv_heads") or num_heads,
         "length": max(LENGTH, sizes.get("q_len", 0), sizes.get("kv_len", 0)),
         "batch": sizes.get("batch", 2),
         "dropout": dropout,
+        "causal": False,
     }
 
 

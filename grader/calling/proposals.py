@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from grader.calling import roles
 from grader.calling.masks import MaskStyle
-from grader.calling.plan import CallPlan, Slot
+from grader.calling.plan import SPARE, SWITCHES, CallPlan, Slot
 from grader.calling.roles import normal, role_in
 from grader.model import Argument, CandidateClass, Contract, Settings
 
@@ -19,8 +19,12 @@ SIZES = ("d_model", "num_heads")
 # Where names say nothing: what the unknown ones may be, in the order people put them.
 UNKNOWN = ("d_model", "num_heads", "head_dim", "length")
 MAX_UNKNOWN = 4
+HEAD_SIZES = ("head_dim", "value_dim")
+# Of these a default of None is the file's own "as usual".
+USUAL = (*HEAD_SIZES, "kv_heads")
 SETTINGS = (
     *((words, role) for role, words in roles.BUILD),
+    (roles.FLAG, "causal"),
     (r".*bias.*", True),
     (roles.DEVICE, "cpu"),
     (r".*(causal|decoder|mask|flash|cache|return|output).*", False),
@@ -54,6 +58,10 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
     arguments = [a for a in cls.constructor if not a.kind.startswith("var")]
     own = {one.name for one in classes if not one.is_module}
     slots = {a.name: _settings_slot(a, own) or _build_slot(a) for a in arguments}
+    if not any(slot and slot.role == "num_heads" for slot in slots.values()):
+        # Groups of nothing: the name says less than it seems to.
+        shared = [a for a in arguments if (s := slots[a.name]) and s.role.endswith("kv_heads")]
+        slots |= {a.name: None if a.required else Slot("default", a.name) for a in shared}
     open_ = [a for a in arguments if slots[a.name] is None]
     known = [slot.role for slot in slots.values() if slot] + list(numbers.values())
     # A configuration object may hold whatever is not an argument.
@@ -106,7 +114,7 @@ def _widened(
     filled = [slots[a.name] or Slot("d_model", a.name) for a in arguments]
     wide = [
         replace(slot, role="d_model")
-        if slot.role == "head_dim" and re.fullmatch(roles.EITHER, normal(a.name))
+        if slot.role in HEAD_SIZES and re.fullmatch(roles.EITHER, normal(a.name))
         else slot
         for a, slot in zip(arguments, filled)
     ]
@@ -120,7 +128,7 @@ def _renamed(
     """Where no argument is the number of heads, one that seems a head size may be."""
     if any(slot and slot.role == "num_heads" for slot in slots.values()):
         return
-    for chosen in [a.name for a in arguments if (s := slots[a.name]) and s.role == "head_dim"]:
+    for chosen in [a.name for a in arguments if (s := slots[a.name]) and s.role in HEAD_SIZES]:
         filled = [
             Slot("num_heads", a.name)
             if a.name == chosen
@@ -157,6 +165,12 @@ def _build_slot(argument: Argument) -> Slot | None:
         if re.fullmatch(roles.DEVICE, normal(argument.name)):
             return Slot("option", _name(argument), "cpu")
         return None
+    perhaps = re.fullmatch(roles.PERHAPS, normal(argument.name)) is not None
+    if argument.default in ("True", "False") and (perhaps or _is_flag(argument)):
+        return Slot("switch", argument.name, argument.default == "True")
+    width = re.fullmatch(roles.EITHER, normal(argument.name)) is not None
+    if role in USUAL and argument.default == "None" and not width:
+        return Slot(SPARE + role, argument.name)
     if not role or switch or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", argument.default):
         return Slot("default", argument.name)
     return Slot(role, argument.name)
@@ -177,13 +191,13 @@ def _name(argument: Argument) -> str | None:
 def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     """Forward's arguments: sequences and masks by role, flags and the rest left as they are."""
     arguments = [a for a in cls.forward if not a.kind.startswith("var")]
-    said = {a.name: role_in(a.name, roles.FORWARD) for a in arguments}
+    said = {a.name: _say(a) for a in arguments}
     found = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
     # One of each kind: a second attention mask means something that is not known here.
     masks = [s for n, s in enumerate(found) if s.role not in [one.role for one in found[:n]]]
-    flags = [Slot("flag", a.name) for a in arguments if said[a.name] == "flag"]
+    flags = [_flag_slot(a, said[a.name]) for a in arguments if said[a.name] in SWITCHES]
     taken = {slot.name for slot in found}
-    free = [a for a in arguments if a.name not in taken and said[a.name] != "flag"]
+    free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
     needed = [a for a in free if a.required]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
     if not wanted:
@@ -212,6 +226,24 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
         for names in _orders([said[a.name] for a in firsts]):
             sequences = (Slot(role, _name(a), required=True) for role, a in zip(names, firsts))
             yield (*sequences, Slot("mask", last.name, required=True), *flags)
+
+
+def _say(argument: Argument) -> str:
+    """The role that a name says; a tensor may be called causal_mask, a switch is true or false."""
+    said = role_in(argument.name, roles.FORWARD)
+    tensor = said == "flag" and "mask" in argument.name and argument.default == "None"
+    return "mask" if tensor and "bool" not in argument.annotation.lower() else said
+
+
+def _is_flag(argument: Argument) -> bool:
+    """True for what by its name turns causality on or off."""
+    return re.fullmatch(roles.FLAG, normal(argument.name)) is not None
+
+
+def _flag_slot(argument: Argument, role: str) -> Slot:
+    """A switch of forward, with what turns it from its default."""
+    turned = argument.default != "True"
+    return Slot(role, argument.name, turned, required=argument.required)
 
 
 def _mask_slot(argument: Argument, role: str) -> Slot | None:

@@ -7,18 +7,24 @@ from collections.abc import Sequence
 
 # Of the constructor, in the order in which they are tried; the whole name must fit.
 HEADS = (
-    r"(n|num|nb|nr|number_?of|no)?_?((attn|attention|att|mha|q|query|kv|key_value)_?)?heads?"
+    r"(n|num|nb|nr|number_?of|no)?_?((attn|attention|att|mha|q|query)_?)?heads?"
     r"(_?(num|count|number))?|h|nh|n_?h|n_?heads?"
 )
+KV_HEADS = (
+    r"((n|num|nb|nr|number_?of|no)_?)?(kv|key_?value|k_?v)_?(heads?|groups?|h)|n_?kv|kv_?n"
+    r"|((n|num)_?)?(query_?)?groups?|(n|num)_?query_?groups?"
+)
+VALUE_DIM = r"d_?v|dim_?v|v_?dim|value_?(size|dim)|(v|value)_?head_?(dim|size)|d_?value"
 HEAD_DIM = (
-    r"d_?(k|v|q|h|head|qk|kv)|dim_?(head|k|v|q|per_head)|(attention_?)?head_?(dim|size|width|d|channels)"
-    r"|(key|value|query|qk|kv)_?size|qk_?dim|v_?dim|k_?dim|q_?dim|depth|per_head_dim|dk|dv|dh"
+    r"d_?(k|q|h|head|qk|kv)|dim_?(head|k|q|per_head)|(attention_?)?head_?(dim|size|width|d|channels)"
+    r"|(key|query|qk|kv)_?size|key_?dim|qk_?dim|k_?dim|q_?dim|depth|per_head_dim|dk|dh"
 )
 # Of those, what may also be the width of an input.
 EITHER = r"(key|value|query|k|v|q)_?(size|dim)"
 LENGTH = (
     r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
     r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"
+    r"|context|ctx"
 )
 DROPOUT = r".*drop.*|p|p_attn|rate"
 WIDTH = (
@@ -34,7 +40,9 @@ SWITCH = (
     r".*(causal|mask|decoder|autoregress|bias|flash|cache|return|need|norm|residual|batch_first).*"
 )
 BUILD = (
+    ("kv_heads", KV_HEADS),
     ("num_heads", HEADS),
+    ("value_dim", VALUE_DIM),
     ("head_dim", HEAD_DIM),
     ("dropout", DROPOUT),
     ("length", LENGTH),
@@ -43,7 +51,16 @@ BUILD = (
 )
 
 # Of forward.
-FLAG = r"(is_|use_|apply_)?(causal|autoregressive|masked|look_ahead|causal_mask)"
+FLAG = (
+    r"(is_|use_|apply_|with_|make_)?(causal|causal_attention|autoregressive|masked|look_?ahead"
+    r"|(causal|future|look_?ahead)_?mask(ing|ed)?|(mask|hide)_?(the_)?future)"
+)
+# Of a constructor, what may turn causality on, or else only say that masks are taken.
+PERHAPS = r"mask(ing|s)?|(use|apply|with)_?mask(ing|s)?|(is_?)?decoder"
+RETURNS = (
+    r"(need|return|output|give|get|with|want)_?(the_?)?(attn|attention|weight|prob|score|map)\w*"
+    r"|(average|avg|mean)_?\w*(weight|attn|attention|head)\w*|return_\w*"
+)
 LENGTHS = r".*(lens|lengths?|len)|valid_?lens?"
 PADDING = r".*pad.*|(key|k|kv|src_key|memory_key)_mask"
 MASK = r".*(mask|bias).*|m|keep\w*|valid|visible|allowed|attend\w*|adj\w*|blocked|ignore\w*"
@@ -52,13 +69,14 @@ QUERY = rf"(x_?|in_?)?q(uery|ueries|uerys|s)?{OF}|tgt|target|x_?q"
 KEY = rf"(x_?|in_?)?k(eys?|s)?{OF}"
 VALUE = rf"(x_?|in_?)?v(alues?|als?|s)?{OF}"
 CONTEXT = (
-    r"(x_?)?(context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
+    r"(x_?)?(a|context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
 SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*"
 FORWARD = (
     ("skip", SKIP),
     ("flag", FLAG),
+    ("returns", RETURNS),
     ("lengths", LENGTHS),
     ("padding", PADDING),
     ("mask", MASK),

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from grader.calling import CallPlan, Slot
+from grader.calling.plan import SPARE
 from grader.convention.found import Convention
 from grader.model import Message
+
+# What is left as the file has it.
+QUIET = ("option", "switch")
 
 
 def describe_convention(convention: Convention, free: bool) -> Iterable[Message]:
@@ -20,14 +24,18 @@ def describe_convention(convention: Convention, free: bool) -> Iterable[Message]
         yield Message("convention.layout-unknown")
         return
     for name, place in match.layout.places.items():
-        part = f" [{place.pattern}]" + (f", f = {place.slot}" if place.fused > 1 else "")
+        part = f" [{place.pattern}]" + (f", f = {place.slot}" if "f" in place.pattern else "")
         yield Message("convention.place", {"name": name, "where": place.weight + part})
     if not match.proven:
         yield Message("convention.layout-assumed")
 
 
 def _describe_call(plan: CallPlan) -> Iterable[Message]:
-    given = ", ".join(_argument(slot) for slot in plan.build if slot.role not in ("option",))
+    given = ", ".join(
+        _argument(slot)
+        for slot in plan.build
+        if slot.role not in QUIET and not slot.role.startswith(SPARE)
+    )
     if given or not plan.globals:
         yield Message("convention.build", {"arguments": given or "-"})
     if plan.globals:
@@ -55,6 +63,14 @@ def _describe_contract(convention: Convention) -> Iterable[Message]:
     for name in ("causal", "residual", "wide", "uniform_dead_rows", "one_length"):
         if getattr(contract, name):
             yield Message("convention." + name.replace("_", "-"))
+    if convention.match.layout is not None and convention.match.layout.kv_heads:
+        yield Message("convention.one-kv-head")
+    if contract.padded:
+        yield Message(f"convention.padded.{contract.padded}")
+    if contract.positions:
+        yield Message(f"convention.positions.{contract.positions.partition('-')[0]}")
+    if plan.zeroed:
+        yield Message("convention.zeroed", {"names": ", ".join(plan.zeroed)})
     if plan.norms:
         yield Message("convention.without-norms")
     if plan.weights is not None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from grader.bank.bench import Bench, Run, agrees
-from grader.bank.draw import Problem, draw, generator, right_steps, visibility
-from grader.calling import CallPlan, MaskStyle, NotOfferedError, Slot
+from grader.bank.bench import Run, agrees
+from grader.bank.draw import right_steps
+from grader.calling import MaskStyle, NotOfferedError, Slot
+from grader.calling.plan import put
+from grader.calling.told_apart import tell_apart
+from grader.convention.asking import FEW, MANY, Asker
 from grader.convention.found import Convention
-from grader.convention.matching import lengths
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine
-from grader.model import Array, Contract, Status
 
 READINGS = (
     MaskStyle("visible", "bool"),
@@ -25,25 +24,27 @@ READINGS = (
     MaskStyle("visible", "float"),
     MaskStyle("hidden", "float"),
 )
+# Of each dtype what is meant first where a file tells them apart: of floats, what is added.
+FLOATS_OR_BOOLS = tuple(reading for reading in READINGS if reading.dtype != "int64")
 BETWEEN = ("b 1 q k", "q k", "1 1 q k", "b q k", "1 q k", "b h q k")
 PADDING = ("b k", "b 1 1 k", "b 1 k")
 FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
 # Where the sequence comes first, the batch may come last in the mask as well.
 SEQUENCE_FIRST = "l b m"
 BATCH_LAST = ("q k b", "q k 1", "1 k b")
-# Samples in a draw: fewer than tokens, and more.
-FEW, MANY = 2, 8
 DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
 
 
-def find_masks(convention: Convention, run: Run, seed: int, promised: bool = False) -> Convention:
+def find_masks(
+    convention: Convention, run: Run, seed: int, source: str, promised: bool = False
+) -> Convention:
     """The convention with each mask argument's style, a causal flag, and what dead rows give.
 
     `promised` says that by its name the class is causal.
     """
     if convention.match.layout is None:
         return _unmasked(convention)
-    finder = Finder(convention, run, seed)
+    finder = Finder(convention, run, seed, source)
     for slot in convention.plan.forward:
         if slot.role in FORMS:
             finder.find_style(slot)
@@ -57,35 +58,28 @@ def find_masks(convention: Convention, run: Run, seed: int, promised: bool = Fal
     return Convention(finder.plan, match, tuple(finder.carried))
 
 
-class Finder:
+class Finder(Asker):
     """Tries masks on one file whose layout is known."""
-
-    def __init__(self, convention: Convention, run: Run, seed: int) -> None:
-        assert convention.match.layout is not None
-        self.layout = convention.match.layout
-        self.plan = convention.plan
-        self.contract = convention.contract
-        self.carried = list(convention.carried)
-        self.run = run
-        self.seed = seed
-        self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
 
     def find_style(self, slot: Slot) -> None:
         """Settle what one mask argument means and which forms it takes."""
-        style = self._read(slot) or self._read_wrongly(slot) or self._read_at_all(slot)
+        style = self._read(slot) or self._read_padded(slot)
+        if style is not None:
+            style = replace(style, also=tuple(self._tell_apart(slot, style)))
+        style = style or self._read_wrongly(slot) or self._read_at_all(slot)
         # What nothing explains is given as an exercise would, and judged by what comes back.
         self._set(slot, style or replace(slot.style, forms=FORMS[slot.role][:1]))
 
     def try_flag(self, slot: Slot) -> None:
         """Turn a switch for causality on, where no mask could say the same."""
-        if self.contract.causal or self.plan.masks_between:
+        if self.contract.causal or self.plan.masks_between or not slot.value:
             return
         contract = replace(self.contract, causal=True)
-        option = replace(slot, role="option", value=True)
-        plan = replace(self.plan, forward=_put(self.plan.forward, slot, option))
-        problem = self._pose(contract, None)
-        output = self._observe(plan, problem)
-        right = output is not None and self._fits(output, problem, contract, self.carried)
+        option = replace(slot, role="option")
+        plan = replace(self.plan, forward=put(self.plan.forward, slot, option))
+        problem = self.pose(contract, None)
+        output = self.observe(plan, problem)
+        right = output is not None and self.fits(output, problem, contract, self.carried)
         # Between two lengths the edge is a matter of taste; with one it is right or wrong.
         if right or len(self.contract.inputs) == 1:
             self.plan, self.contract = plan, contract
@@ -100,14 +94,17 @@ class Finder:
     def find_dead_rows(self) -> None:
         """See whether rows that see nothing get equal weights."""
         for kind, form in DEAD:
-            problem = self._pose(self.contract, (kind, form))
+            problem = self.pose(self.contract, (kind, form))
             try:
-                output = self._observe(self.plan, problem)
+                output = self.observe(self.plan, problem)
             except NotOfferedError:
                 continue
             uniform = replace(self.contract, uniform_dead_rows=True)
-            expected = problem.expect(combine(self.carried, right_steps(uniform))).output
-            if output is not None and agrees(output, expected):
+            zero, equal = (
+                problem.expect(combine(self.carried, right_steps(contract))).output
+                for contract in (self.contract, uniform)
+            )
+            if output is not None and agrees(output, equal) and not agrees(output, zero):
                 self.contract = uniform
             return
 
@@ -115,13 +112,49 @@ class Finder:
         """The first reading that is right, with every form in which it is."""
         for reading in _readings(slot):
             forms = self._forms(slot, reading)
-            fits = tuple(form for form in forms if self._is_right(slot, reading, form, FEW))
+            fits = tuple(form for form in forms if self.is_right(slot, reading, form, FEW))
             # With more samples than tokens, a form that was only taken by chance is not.
-            firm = tuple(form for form in fits if self._is_right(slot, reading, form, MANY))
+            firm = tuple(form for form in fits if self.is_right(slot, reading, form, MANY))
             if fits:
                 wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
                 return replace(reading, forms=(*wrong, *(firm or fits)))
         return None
+
+    def _read_padded(self, slot: Slot) -> MaskStyle | None:
+        """The first reading that is right if padded queries, too, are kept from seeing anything."""
+        plain = self.contract
+        if len(plain.inputs) > 1 or plain.padded:
+            return None
+        for padded, uniform in (("blank", False), ("hidden", False), ("hidden", True)):
+            self.contract = replace(plain, padded=padded, uniform_dead_rows=uniform)
+            style = self._read(slot)
+            if style is not None and all(_is_padding(form) for form in style.forms):
+                return style
+        self.contract = plain
+        return None
+
+    def _tell_apart(self, slot: Slot, style: MaskStyle) -> Iterator[MaskStyle]:
+        """The kinds of masks that the source asks for: a right form of each, else one it takes."""
+        if style.meaning == "lengths":
+            return
+        masks = [s for s in self.plan.forward if s.role in FORMS]
+        asked = tell_apart(self.source, slot.name, len(masks) == 1)
+        for rank in asked.ranks:
+            every = self._forms(slot, replace(style, forms=()))
+            forms = [form for form in every if len(form.split()) == rank]
+            # What is right for a mask that all samples share says nothing of masks of their own.
+            own = [form for form in forms if "b" in form.split()]
+            shared = [form for form in forms if form not in own]
+            judged = [self.judge(slot, style, group) for group in (own, shared)]
+            found = [one for one in judged if one]
+            wrong = [form for form, right in found if not right]
+            yield from (replace(style, forms=(f,)) for f in (wrong or [f for f, _ in found])[:1])
+        if asked.dtypes:
+            form = style.forms[0]
+            kinds = [r for r in FLOATS_OR_BOOLS if (r.dtype == "float") != (style.dtype == "float")]
+            meant = [kind for kind in kinds if self.is_taken(slot, kind, form)]
+            fits = [kind for kind in meant if self.is_right(slot, kind, form, FEW)]
+            yield from (replace(kind, forms=(form,)) for kind in (fits or meant)[:1])
 
     def _read_first_sample(
         self, slot: Slot, reading: MaskStyle, others: set[str]
@@ -132,23 +165,10 @@ class Finder:
         """
         mistake = CATALOGUE["mask-of-first-sample"]
         for form in sorted(form for form in others if "b" in form.split()):
-            if self._is_right(slot, reading, form, FEW, [*self.carried, mistake]):
+            if self.is_right(slot, reading, form, FEW, [*self.carried, mistake]):
                 self.carried.append(mistake)
                 return (form,)
         return ()
-
-    def _is_right(
-        self,
-        slot: Slot,
-        reading: MaskStyle,
-        form: str,
-        batch: int,
-        mistakes: Sequence[Mistake] | None = None,
-    ) -> bool:
-        """True where this is what comes back, with the mistakes found so far or with these."""
-        problem, output = self._try(slot, reading, form, batch)
-        made = self.carried if mistakes is None else mistakes
-        return output is not None and self._fits(output, problem, self.contract, made)
 
     def _read_wrongly(self, slot: Slot) -> MaskStyle | None:
         """The first reading under which one known mistake explains what comes back."""
@@ -156,7 +176,7 @@ class Finder:
             for form, mistake in itertools.product(self._forms(slot, reading), self._known()):
                 mistakes = [*self.carried, mistake]
                 # On a second draw as well: one may fit by chance.
-                if all(self._is_right(slot, reading, form, n, mistakes) for n in (FEW, MANY)):
+                if all(self.is_right(slot, reading, form, n, mistakes) for n in (FEW, MANY)):
                     self.carried.append(mistake)
                     return replace(reading, forms=(form,))
         return None
@@ -165,7 +185,7 @@ class Finder:
         """The first reading that is taken, whatever comes of it."""
         for reading in _readings(slot):
             for form in self._forms(slot, reading):
-                if self._try(slot, reading, form, FEW)[1] is not None:
+                if self.try_mask(slot, reading, form, FEW)[1] is not None:
                     return replace(reading, forms=(form,))
         return None
 
@@ -181,50 +201,9 @@ class Finder:
             if mistake.causal <= self.contract.causal and are_compatible(self.carried, mistake):
                 yield mistake
 
-    def _try(
-        self, slot: Slot, reading: MaskStyle, form: str, batch: int
-    ) -> tuple[Problem, Array | None]:
-        """What a random mask of this form gives, asked once however often it is looked at."""
-        key = (slot, reading, form, batch)
-        if key not in self.tried:
-            kind = "padding" if reading.meaning == "lengths" else "random"
-            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
-            problem = self._pose(self.contract, (kind, axes), batch)
-            tried = replace(slot, style=replace(reading, forms=(form,)))
-            # Alone, so that it is this argument that gets the mask.
-            alone = [s for s in self.plan.forward if s.role not in FORMS or s == slot or s.required]
-            plan = replace(self.plan, forward=_put(alone, slot, tried))
-            self.tried[key] = problem, self._observe(plan, problem)
-        return self.tried[key]
-
-    def _pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = FEW) -> Problem:
-        rng = generator(self.seed, f"masks {mask}")
-        has_output = "Wo" in self.layout.places
-        shown = {"kind": mask[0], "form": mask[1]} if mask else None
-        biases = self.layout.biases()
-        sizes = replace(lengths(contract), batch=batch)
-        return draw(rng, contract, sizes, biases, has_output, mask=shown)
-
-    def _observe(self, plan: CallPlan, problem: Problem) -> Array | None:
-        bench = Bench(self.contract, plan, self.run, self.layout, self.seed)
-        seen = bench.run(bench.probe(problem))
-        return bench.answer(seen).output if seen.status is Status.OK else None
-
-    def _fits(
-        self, output: Array, problem: Problem, contract: Contract, mistakes: Sequence[Mistake]
-    ) -> bool:
-        """Right in every row that sees something; the others are a question of their own."""
-        seen = visibility(contract, problem.sizes, problem.mask)
-        posed = replace(problem, visible=seen)
-        expected = posed.expect(combine(mistakes, right_steps(contract))).output
-        if output.shape != expected.shape:
-            return False
-        alive = slice(None) if seen is None else np.all(seen.any(axis=-1), axis=1)
-        return agrees(output[alive], expected[alive])
-
     def _set(self, slot: Slot, style: MaskStyle) -> None:
         settled = replace(slot, style=style)
-        self.plan = replace(self.plan, forward=_put(self.plan.forward, slot, settled))
+        self.plan = replace(self.plan, forward=put(self.plan.forward, slot, settled))
 
 
 def _unmasked(convention: Convention) -> Convention:
@@ -237,9 +216,9 @@ def _unmasked(convention: Convention) -> Convention:
     return replace(convention, plan=replace(plan, forward=forward))
 
 
+def _is_padding(form: str) -> bool:
+    return "b" in form.split() and "q" not in form.split()
+
+
 def _readings(slot: Slot) -> Sequence[MaskStyle]:
     return (slot.style,) if slot.style.meaning == "lengths" else READINGS
-
-
-def _put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
-    return tuple(new if slot == old else slot for slot in slots)

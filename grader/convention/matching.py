@@ -58,7 +58,9 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     if not built.parameters:
         return Match(None, contract)
     trials = try_twice(contract, plan, run, built.parameters, seed)
-    proposals = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
+    known = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
+    # An exercise asks for a head of keys and values to each head of queries.
+    proposals = [layout for layout in known if not layout.kv_heads]
     found = match_right([contract], proposals, trials) or match_wrong([contract], proposals, trials)
     return found or match_names(contract, proposals, built.parameters)
 
@@ -105,7 +107,7 @@ def first_look(contract: Contract, plan: CallPlan) -> Probe:
     call = plan.call(inputs, None, sizes.scores, "float32")
     built = plan.construct(sizes.by_name())
     quiet = bool(plan.norms)
-    probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet)
+    probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet, zeroed=plan.zeroed)
     return probe._replace(dtype="float32", describe=True)
 
 
@@ -130,9 +132,8 @@ def _try(
     theta = {p.name: _values(rng, p.shape) for p in parameters}
     calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
     built = plan.construct(problem.sizes.by_name())
-    quiet = bool(plan.norms)
-    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, without_norms=quiet)
-    seen = run(probe)
+    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, zeroed=plan.zeroed)
+    seen = run(probe._replace(without_norms=bool(plan.norms)))
     if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
         return None
     output = seen.returned[0].tensors[plan.output].astype(float)

@@ -12,6 +12,7 @@ import numpy as np
 from grader.bank.bench import Run, agrees
 from grader.bank.findings import describe_trouble
 from grader.calling import CallPlan, MaskStyle, propose_builds, propose_forwards
+from grader.calling.roles import BUILD, FLAG, role_in
 from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
@@ -29,13 +30,27 @@ from grader.errors import UnusableSubmission
 from grader.layout import Layout, propose
 from grader.mistakes import combine
 from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
+from grader.variations import LEANS, TURNS, UNKNOWN
 
+ASKED = (*BUILD, ("causal", FLAG))
 AXES = ("b l m", "l b m", "b m l")
 MAX_BUILDS = 10
 MAX_FORWARDS = 8
 # How many ways of calling that run but fit no layout are looked at for known mistakes.
 MAX_WRONG = 6
+MAX_PLAIN = 3
 PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
+PLAIN = ("",)
+# Words of a source, and the kinds of positions inside that they may stand for.
+POSITIONS = (
+    (re.compile(r"rot(ary|ate)|rope\b|polar|as_complex|\bcos\b", re.IGNORECASE), tuple(TURNS)),
+    (re.compile(r"alibi|slope", re.IGNORECASE), tuple(LEANS)),
+)
+LEARNED = re.compile(
+    r"(.*[._])?(rel|rel_\w*|pos|\w*pos_\w*|\w*_pos|\w*(relative|position|distance|bias_table)\w*|er)"
+    r"(\..*)?",
+    re.IGNORECASE,
+)
 OPEN_MASKS = tuple(
     MaskStyle(meaning, dtype, (form,))
     for form in ("b 1 q k", "b 1 1 k", "q k", "b k", "b q k")
@@ -53,14 +68,14 @@ class Way:
     proposals: tuple[Layout, ...]
     trials: tuple[Trial, ...]
 
-    def contracts(self) -> list[Contract]:
+    def contracts(self, positions: Sequence[str] = ("",)) -> list[Contract]:
         """What a file may do by itself, plainest first."""
-        flags = itertools.product((False, True), repeat=2)
-        return [replace(self.contract, residual=r, causal=c) for r, c in flags]
+        flags = itertools.product(positions, (False, True), (False, True))
+        return [replace(self.contract, positions=p, residual=r, causal=c) for p, r, c in flags]
 
 
 def find_convention(
-    cls: CandidateClass, classes: Sequence[CandidateClass], run: Run, seed: int
+    cls: CandidateClass, classes: Sequence[CandidateClass], run: Run, seed: int, source: str
 ) -> Convention:
     """The convention under which the file is right, or has one known mistake, or runs at all.
 
@@ -68,14 +83,17 @@ def find_convention(
     """
     search = Search(run, seed)
     ways: list[Way] = []
-    for way, match in search.tries(cls, classes, ways):
-        found = match(way.contracts(), way.proposals, way.trials)
+    kinds = [kind for words, some in POSITIONS if words.search(source) for kind in some]
+    for way, positions, match in search.tries(cls, classes, ways, kinds):
+        found = match(way.contracts(positions), way.proposals, way.trials)
         if found:
-            return find_masks(search.settle(found, way), run, seed, promises_causal(cls))
+            return find_masks(search.settle(found, way), run, seed, source, promises_causal(cls))
     if ways:
         way = ways[0]
-        named = match_names(way.contract, way.proposals, way.parameters)
-        return find_masks(Convention(way.plan, named), run, seed)
+        lost = bool(kinds) or bool(_for_positions(way.parameters))
+        contract = replace(way.contract, positions=UNKNOWN if lost else "")
+        named = match_names(contract, way.proposals, way.parameters)
+        return find_masks(Convention(way.plan, named), run, seed, source)
     raise UnusableSubmission("call.none", name=cls.name, inner=search.trouble())
 
 
@@ -96,13 +114,31 @@ class Search:
         self.returned = False
 
     def tries(
-        self, cls: CandidateClass, classes: Sequence[CandidateClass], ways: list[Way]
-    ) -> Iterator[tuple[Way, Callable[..., Match | None]]]:
-        """Each way with what it may be: all as right first, noted in `ways`, then as wrong."""
+        self,
+        cls: CandidateClass,
+        classes: Sequence[CandidateClass],
+        ways: list[Way],
+        kinds: Sequence[str],
+    ) -> Iterator[tuple[Way, Sequence[str], Callable[..., Match | None]]]:
+        """Each way with what it may be: all as right first, noted in `ways`, then as wrong.
+
+        Right ones with positions of these `kinds`, or with those that are learned set to 0, come in
+        between.
+        """
         for way in self.walk(cls, classes):
             ways.append(way)
-            yield way, match_right
-        yield from ((way, match_wrong) for way in ways[:MAX_WRONG])
+            yield way, PLAIN, match_right
+        likely = ways[:MAX_WRONG]
+        if kinds:
+            yield from ((way, kinds, match_right) for way in likely)
+        still = [found for way in likely if (found := self.still(way))]
+        yield from ((way, PLAIN, match_right) for way in still)
+        yield from ((way, PLAIN, match_wrong) for way in likely)
+        yield from ((way, PLAIN, match_wrong) for way in still)
+        if kinds:
+            # Two departures at once are looked for in the plainest reading of the parameters only.
+            plain = (replace(way, proposals=way.proposals[:MAX_PLAIN]) for way in likely)
+            yield from ((way, kinds, match_wrong) for way in plain)
 
     def walk(self, cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Way]:
         """Every way that runs."""
@@ -136,15 +172,25 @@ class Search:
                 continue
             yield self._look(placed, contract, seen)
 
+    def still(self, way: Way) -> Way | None:
+        """The same way with the parameters for positions set to 0, if there are any."""
+        names = _for_positions(way.parameters)
+        if not names:
+            return None
+        plan = replace(way.plan, zeroed=names)
+        own = tuple(p for p in way.parameters if p.name not in names)
+        trials = try_twice(way.contract, plan, self.run, own, self.seed)
+        return replace(
+            way, plan=plan, parameters=own, proposals=_propose(own), trials=tuple(trials)
+        )
+
     def _look(self, plan: CallPlan, contract: Contract, seen: Observation) -> Way:
         own = tuple(without_norms(seen.parameters))
-        asked = any("drop" in name.lower() for name in seen.asked)
+        asked = frozenset(role_in(name, ASKED) for name in seen.asked)
         norms = frozenset(p.name for p in seen.parameters if p not in own)
-        plan = replace(plan, norms=norms, dropout_asked=asked)
+        plan = replace(plan, norms=norms, asked=asked)
         trials = try_twice(contract, plan, self.run, own, self.seed)
-        sizes = (SIZES.d_model, SIZES.num_heads)
-        proposals = [layout for wide in (False, True) for layout in propose(own, *sizes, wide)]
-        return Way(plan, contract, own, tuple(proposals), tuple(trials))
+        return Way(plan, contract, own, _propose(own), tuple(trials))
 
     def settle(self, match: Match, way: Way) -> Convention:
         """The convention of a match, and the place of the weights among what is returned."""
@@ -152,7 +198,8 @@ class Search:
         plan = way.plan
         mistakes = (match.mistake,) if match.mistake else ()
         problem = way.trials[0].pose(match.layout, match.contract)
-        weights = problem.expect(combine(mistakes, problem.right)).weights
+        acts = problem.expect(combine(mistakes, problem.right))
+        weights = acts.weights
         call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
         looked = first_look(match.contract, plan)
         seen = self.run(
@@ -166,7 +213,17 @@ class Search:
             if agrees(tensor.astype(float), weights)
             or agrees(tensor.astype(float), weights.mean(axis=1))
         ]
+        # What has their shape and is no stage of the scores is meant to be the weights.
+        with np.errstate(all="ignore"):
+            scores = (acts.raw, acts.scaled, acts.masked, np.log(weights))
+        other = [
+            at
+            for at, tensor in sorted(tensors.items())
+            if tensor.shape == weights.shape
+            and not any(agrees(tensor.astype(float), stage) for stage in scores)
+        ]
         place = next(iter(found), None)
+        plan = replace(plan, doubtful=place is None and bool(other))
         return Convention(replace(plan, weights=place), match, mistakes)
 
     def trouble(self) -> Message:
@@ -183,6 +240,16 @@ class Search:
 
 class _CannotBuildError(Exception):
     """The constructor refused; another call changes nothing."""
+
+
+def _propose(parameters: Sequence[Parameter]) -> tuple[Layout, ...]:
+    sizes = (SIZES.d_model, SIZES.num_heads)
+    return tuple(layout for wide in (False, True) for layout in propose(parameters, *sizes, wide))
+
+
+def _for_positions(parameters: Sequence[Parameter]) -> tuple[str, ...]:
+    """The names of parameters that seem to be for positions."""
+    return tuple(p.name for p in parameters if LEARNED.fullmatch(p.name))
 
 
 def _with_open_masks(plan: CallPlan) -> Iterator[CallPlan]:

@@ -6,7 +6,8 @@ names, and a proposal counts only if the definition, given the weights it reads,
 candidate's own code returned.
 """
 
-from grader.layout.places import Layout, Place
+from grader.layout.elements import Place
+from grader.layout.places import Layout
 from grader.layout.proposals import named_layout, propose
 
 __all__ = ["Layout", "Place", "named_layout", "propose"]

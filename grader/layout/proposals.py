@@ -7,15 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from grader.layout.places import (
-    EACH_HEAD,
-    AxisSizes,
-    Layout,
-    Place,
-    groups_of,
-    head_width,
-    shape_of,
-)
+from grader.layout.elements import AxisSizes, Place, groups_of, shape_of
+from grader.layout.places import EACH_HEAD, Layout, head_width
 from grader.layout.roles import UNNAMED, bias_of, cost_of, role_of
 from grader.model import Parameter
 
@@ -36,6 +29,8 @@ OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
 STACKED = 4
 TURNS = tuple(itertools.product(("f (h d) m", "f m (h d)"), ("f m (h d)", "f (h d) m")))
 LINEARS = ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
+# One head of keys and values for all is rarer than anything else.
+ONE_KV_HEAD = 40
 # A fused parameter says nothing of its order, but one order is by far the commonest.
 FUSED = 3
 MAX_PARAMETERS = 400
@@ -52,6 +47,11 @@ def propose(
         known = sorted(known, key=lambda parameter: not role_of(parameter.name))[:MAX_PARAMETERS]
     finder = Finder(known, AxisSizes(num_heads, head_width(d_model, num_heads, wide), d_model))
     found = [*finder.fused(), *finder.pairs(), *finder.stacked(), *finder.separate()]
+    if num_heads > 1 and not wide:
+        stacks = {one.name for one in known if EACH_HEAD in one.name}
+        # What is there once for each head is not there once for all.
+        alone = [one for one in known if re.sub(r"\d+", EACH_HEAD, one.name) not in stacks]
+        found += finder.one_kv_head(Finder(alone, finder.axes._replace(h=1)))
     return [replace(layout, wide=wide) for layout in sorted(found, key=lambda one: one.cost)]
 
 
@@ -66,6 +66,7 @@ class Finder:
 
     def __init__(self, parameters: Sequence[Parameter], sizes: AxisSizes) -> None:
         self.parameters = parameters
+        self.axes = sizes
         self.sizes = sizes.by_axis()
         self.outputs = list(self._outputs())
 
@@ -122,7 +123,50 @@ class Finder:
                 cost += sum(a > b for a, b in itertools.combinations(trio, 2))
                 # Three projections written in three ways are rarer than three written in one.
                 cost += 2 * len({place.pattern for place, _ in roles.values()}) - 2
-                yield from self._with_output({f"W{r}": p for r, (p, _) in roles.items()}, cost)
+                places = {f"W{r}": place for r, (place, _) in roles.items()}
+                yield from self._with_output(places, cost)
+                for fused in self._with_one_bias(places):
+                    yield from self._with_output(fused, cost + 1)
+
+    def _with_one_bias(self, places: Mapping[str, Place]) -> Iterator[dict[str, Place]]:
+        """Three matrices whose biases lie one after the other in one vector."""
+        shape = shape_of("(f h d)", self.sizes | {"f": FUSED})
+        if any(place.bias for place in places.values()):
+            return
+        for vector in (p for p in self.parameters if p.shape == shape):
+            yield {
+                name: Place(place.weight, place.pattern, vector.name, "(f h d)", FUSED, slot)
+                for slot, (name, place) in enumerate(places.items())
+            }
+
+    def one_kv_head(self, single: Finder) -> Iterator[Layout]:
+        """Keys and values of one head, which `single` looks for, and queries of all of them."""
+        found = [*self._queries_first()]
+        ones = [fit for fit in single._inner(1) if _inner_order(fit[0].pattern)]
+        pairs = [fit for fit in single._inner(2) if _inner_order(fit[0].pattern)]
+        for query, cost in self._inner(1):
+            for (k, more), (v, most) in itertools.permutations(ones, 2):
+                if k.weight != v.weight:
+                    named = [cost_of(r, p.weight) for r, p in zip("qkv", (query, k, v))]
+                    total = cost + more + most + sum(named)
+                    found.append(({"Wq": query, "Wk": k, "Wv": v}, total))
+            for (pair, more), slot in itertools.product(pairs, (0, 1)):
+                k, v = pair._replace(slot=slot), pair._replace(slot=1 - slot)
+                total = cost + more + cost_of("q", query.weight) + 3 * slot
+                found.append(({"Wq": query, "Wk": k, "Wv": v}, total))
+        for places, cost in found:
+            for layout in self._with_output(places, ONE_KV_HEAD + cost):
+                yield replace(layout, kv_heads=1)
+
+    def _queries_first(self) -> Iterator[tuple[dict[str, Place], int]]:
+        """All of them in one parameter, the queries of all heads first."""
+        rows = (self.axes.h + 2) * self.axes.d
+        vectors = [p for p in self.parameters if p.shape == (rows,)]
+        for parameter in self.parameters:
+            if parameter.shape == (rows, self.axes.m):
+                bias = bias_of(parameter, vectors, self.parameters)
+                place = Place(parameter.name, "(f h d) m", bias, "(f h d)" if bias else "", 3)
+                yield {f"W{r}": place._replace(slot=at) for at, r in enumerate("qkv")}, 0
 
     def _with_output(self, places: Mapping[str, Place], cost: int) -> Iterator[Layout]:
         taken = {place.weight for place in places.values()}

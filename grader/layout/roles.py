@@ -75,9 +75,12 @@ def bias_of(
             return wanted
     path = weight.name.rpartition(".")[0]
     beside = [vector for vector in vectors if vector.name.rpartition(".")[0] == path]
-    if path and len(beside) == 1:
-        return beside[0].name
     role = role_of(weight.name)
+    alone = [p for p in parameters if len(p.shape) > 1 and p.name.rpartition(".")[0] == path]
+    if path and len(beside) == 1:
+        # One vector beside several matrices is not the bias of each of them.
+        said = role_of(beside[0].name) or "o"
+        return beside[0].name if len(alone) == 1 or said == role else None
     for near in (beside, vectors):
         alike = [vector for vector in near if role and role_of(vector.name) == role]
         if len(alike) == 1:

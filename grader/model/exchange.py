@@ -72,8 +72,8 @@ class Probe(NamedTuple):
     or "deepcopy" or "state-dict", a copy that makes all further calls. `describe` asks for the
     parameters, `watch` for what the module uses and turns beyond its own, `trace` for the tensors
     made on the way; `output_only` leaves the values of all else that is returned over there. With
-    `without_norms` its LayerNorms let everything through. Unless `fresh`,
-    the module may be one that an earlier probe built in the same way.
+    `without_norms` its LayerNorms let everything through, and parameters in `zeroed` are 0. Unless
+    `fresh`, the module may be one that an earlier probe built in the same way.
     """
 
     class_name: str
@@ -84,6 +84,7 @@ class Probe(NamedTuple):
     calls: tuple[Call, ...] = ()
     output: int = 0
     without_norms: bool = False
+    zeroed: tuple[str, ...] = ()
     dtype: str = "float64"
     autocast: str | None = None
     train: bool = False
@@ -104,7 +105,7 @@ class Probe(NamedTuple):
     @property
     def built(self) -> str:
         """How the module is built: the same for probes that can share one."""
-        numbers = (self.globals, self.without_norms, self.dtype)
+        numbers = (self.globals, self.without_norms, self.zeroed, self.dtype)
         return repr((self.class_name, self.construct, self.construct_named, *numbers))
 
 

@@ -32,7 +32,9 @@ class Contract:
     bool with True = visible. `causal` says that the module hides the future by itself. The rest
     is what only a file of its own kind may choose: the query added to the output (`residual`),
     rows that see nothing given equal weights (`uniform_dead_rows`) instead of none, queries and
-    keys that are always equally many (`one_length`), heads as wide as the model (`wide`).
+    keys that are always equally many (`one_length`), heads as wide as the model (`wide`), positions
+    inside (`positions`, a key of TURNS or LEANS in grader/variations.py), padded queries that see
+    nothing or whose output is 0 (`padded`: "hidden" or "blank").
     """
 
     inputs: tuple[str, ...]
@@ -42,6 +44,8 @@ class Contract:
     uniform_dead_rows: bool = False
     one_length: bool = False
     wide: bool = False
+    positions: str = ""
+    padded: str = ""
 
 
 @dataclass(frozen=True)

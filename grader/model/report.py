@@ -99,6 +99,8 @@ class Diagnosis:
 FREE = "free"
 # Refusals that are no fault of the file's.
 FAULTS_OF_OURS = ("error.grader", "course.lost", "zygote.gone", "zygote.failed", "zygote.no-torch")
+# What is said of cases that need values, in a file whose values cannot be known.
+UNJUDGED = "not-offered.positions"
 UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 
 
@@ -153,8 +155,18 @@ class Report:
         return round(self.max_score * earned / possible, 2) if possible else 0.0
 
     @property
+    def is_unjudged(self) -> bool:
+        """True where no values could be judged, so that the score says little."""
+        return any(v.message and v.message.key == UNJUDGED for v in self.verdicts)
+
+    @property
     def all_passed(self) -> bool:
-        """True when every case that applies passed, and none only by following a mistake."""
+        """True when every case that applies passed, and none only by following a mistake.
+
+        Where no values could be judged, nothing is known.
+        """
+        if self.is_unjudged:
+            return False
         judged = [v for v in self.verdicts if v.outcome is not Outcome.NOT_APPLICABLE]
         return bool(judged) and all(v.outcome is Outcome.PASSED and not v.message for v in judged)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from grader.clean import clean
@@ -32,6 +33,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
         lines += [
             *first,
             texts("score", score=number(report.score), max_score=f"{report.max_score:g}"),
+            *(wrap(texts("score.unjudged")) if report.is_unjudged else ()),
             "",
         ]
         lines += [*_areas(report, texts), "", *write_failures(report, texts, view)]
@@ -76,9 +78,10 @@ def _not_offered(report: Report, texts: Texts) -> Iterator[str]:
     if not spared:
         return
     yield texts("heading.not-offered")
-    for key in dict.fromkeys(v.message.key for v in spared if v.message):
-        count = sum(v.message is not None and v.message.key == key for v in spared)
-        yield from wrap(texts("not-offered.group", reason=texts(key), count=count))
+    # By their words: what is rarely offered has one sentence for several keys.
+    reasons = Counter(texts(v.message.key) for v in spared if v.message)
+    for reason, count in reasons.items():
+        yield from wrap(texts("not-offered.group", reason=reason, count=count))
     yield ""
 
 

@@ -89,6 +89,7 @@ def write_probe(
         "output": probe.output,
         "trace": probe.trace,
         "without_norms": probe.without_norms,
+        "zeroed": list(probe.zeroed),
         "weights": {"set": number, "tensors": None if held else add_all(probe.weights)},
         "calls": [[describe(item) for item in call] for call in probe.calls],
         "dtype": probe.dtype,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import torch
@@ -78,4 +79,7 @@ def flatten(returned: object) -> tuple[str, list[Any]]:
             return kind.__name__, list(returned)[:16]
     if isinstance(returned, dict):
         return "dict", list(returned.values())[:16]
+    if dataclasses.is_dataclass(returned) and not isinstance(returned, type):
+        names = [field.name for field in dataclasses.fields(returned)][:16]
+        return "dataclass", [getattr(returned, name, None) for name in names]
     return "single", [returned]

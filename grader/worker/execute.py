@@ -17,7 +17,7 @@ from torch.nn.parameter import is_lazy
 from . import between, describe, protocol, stand_in, trace, watch
 from .answer import Answer
 from .built import Built, Kept, WeightSets
-from .passes import autocast, call_module, go_back, gradient_mode, make_inputs, materialise
+from .passes import autocast, call_module, cast, go_back, gradient_mode, make_inputs, materialise
 from .protocol import Blob
 from .values import DTYPES, to_tensor
 
@@ -102,7 +102,7 @@ class Submission:
         made: list[tuple[Any, list[Any]]] = []
         for call in request["calls"]:
             if made and request["recast"]:
-                module.to(DTYPES[request["recast"]])
+                cast(module, DTYPES[request["recast"]])
             if len(made) == 1 and request["between"]:
                 with self._guard(request["between"]):
                     module = self._between(request, module, call, tensors)
@@ -143,10 +143,11 @@ class Submission:
             if not isinstance(module, torch.nn.Module):
                 raise TypeError(f"{type(module).__name__} is not an nn.Module")
             found = list(describe.tensors(module))
+            stand_in.clear(found, request["zeroed"])
         with self._guard("cast"):
             dtype = DTYPES[request["dtype"]]
             if dtype is not torch.float32:
-                module.to(dtype)
+                cast(module, dtype)
             return Built(module, found, [parameter.data for _, parameter, _, _ in found])
 
     def _set_globals(self, numbers: dict[str, Any]) -> None:
@@ -167,7 +168,9 @@ class Submission:
         self, request: dict[str, Any], module: Any, call: list[Any], tensors: list[torch.Tensor]
     ) -> Any:
         def build() -> torch.nn.Module:
-            return self._construct(request).to(DTYPES[request["dtype"]]).train(request["train"])
+            part: torch.nn.Module = self._construct(request)
+            cast(part, DTYPES[request["dtype"]])
+            return part.train(request["train"])
 
         def run(part: torch.nn.Module) -> Any:
             return call_module(part, call, make_inputs(call, tensors, request))

@@ -25,6 +25,14 @@ def materialise(
         call_module(module, call, inputs)
 
 
+def cast(module: torch.nn.Module, dtype: torch.dtype) -> None:
+    """Move what is floating to `dtype`; tables of complex numbers, which have none, stay."""
+    if any(tensor.is_complex() for tensor in module.buffers()):
+        module._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+    else:
+        module.to(dtype)
+
+
 def call_module(module: Any, call: list[Any], inputs: list[Any]) -> Any:
     """Hand over the inputs, those that have a name by keyword."""
     named = [(entry or {}).get("name") for entry in call]

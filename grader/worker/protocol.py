@@ -49,6 +49,7 @@ PROBE: dict[str, Any] = {
     "output": 0,
     "trace": False,
     "without_norms": False,
+    "zeroed": [],
     "weights": {"set": NO_WEIGHTS, "tensors": None},
     "calls": [],
     "autocast": None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 import re
+import sys
+import typing
 from types import ModuleType
 from typing import Any
 
@@ -63,17 +65,38 @@ def value_of(described: Any, module: ModuleType) -> Any:
     if not isinstance(described, dict):
         return described
     if described["class"] is None:
+        module.__dict__.setdefault("hasattr", _has)
         return Settings(described["settings"])
     return _fill(getattr(module, described["class"]), described["settings"])
+
+
+def _has(thing: object, name: str) -> bool:
+    """The file's own `hasattr`: settings have what the function that asks goes on to read.
+
+    Some only ask whether a name is there, and take it for a sign of another kind of model.
+    """
+    if isinstance(thing, Settings):
+        return name in sys._getframe(1).f_code.co_names and name in thing
+    return hasattr(thing, name)
+
+
+def _demands(kind: Any) -> list[tuple[str, Any, bool]]:
+    """What a settings class takes: (name, annotation, whether it must be given)."""
+    if typing.is_typeddict(kind):
+        return [
+            (name, getattr(noted, "__forward_arg__", noted), name in kind.__required_keys__)
+            for name, noted in kind.__annotations__.items()
+        ]
+    found = inspect.signature(kind).parameters.values()
+    return [(a.name, a.annotation, a.default is inspect.Parameter.empty) for a in found]
 
 
 def _fill(kind: Any, settings: list[list[Any]]) -> Any:
     """The candidate's own configuration class, by its constructor or else by its attributes."""
     values = [(re.compile(pattern), value) for pattern, value in settings]
     named = {}
-    for name, argument in inspect.signature(kind).parameters.items():
-        required = argument.default is inspect.Parameter.empty
-        plain = getattr(argument.annotation, "__name__", argument.annotation)
+    for name, annotation, required in _demands(kind):
+        plain = getattr(annotation, "__name__", annotation)
         with contextlib.suppress(KeyError):
             named[name] = look_up(values, name)
         if required and name not in named and plain in PLAIN:
@@ -81,6 +104,8 @@ def _fill(kind: Any, settings: list[list[Any]]) -> Any:
         if named.get(name, 0) is None and not required:
             del named[name]
     made = kind(**named)
+    if type(made) is dict:
+        return _Items(made)
     if not named:
         for name in [n for n in dir(made) if not n.startswith("_")]:
             with contextlib.suppress(KeyError, AttributeError):
@@ -89,6 +114,19 @@ def _fill(kind: Any, settings: list[list[Any]]) -> Any:
     if not _watch(made):
         ASKED.update(named)
     return made
+
+
+class _Items(dict[str, Any]):
+    """A dictionary that notes which of its names are read."""
+
+    def __getitem__(self, name: str) -> Any:
+        ASKED.add(name[:80])
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value under `name`, or `default`."""
+        ASKED.add(name[:80])
+        return super().get(name, default)
 
 
 def _watch(made: Any) -> bool:
@@ -106,6 +144,13 @@ def _watch(made: Any) -> bool:
     except Exception:
         return False
     return True
+
+
+def clear(found: list[tuple[str, torch.Tensor, str, bool]], names: list[str]) -> None:
+    """Set the parameters of these names to 0."""
+    for name, parameter, _, _ in found:
+        if name in names:
+            parameter.data.zero_()
 
 
 def quiet_norms(module: nn.Module) -> None:

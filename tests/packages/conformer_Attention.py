@@ -1,7 +1,8 @@
-# mha-grade: free; expect: failed; in: shapes, scaling, causal-mask, padding-mask, combined-masks, all-masked-rows, cross-attention, non-contiguous, mixed-precision, gradients, dropout, state; mistake: relative-positions
+# mha-grade: free; expect: failed; in: causal-mask, padding-mask, combined-masks, all-masked-rows, cross-attention, mixed-precision, gradients, dropout, state; mistake: relative-positions
 #
-# conformer. Scores get a share of learned relative positions: another function than attention, so
-# that no case that compares values can pass, and what builds on them is skipped.
+# conformer. Learned relative positions are set to 0, and what is around them is right. With a
+# context of its own the mask is that of the queries, [b, q]: no mask says which keys may be seen, and
+# every one that does is refused. It runs only with as many queries as keys.
 
 from conformer.conformer import Attention as Theirs
 

@@ -235,7 +235,7 @@ def _look(
 ) -> Applied | Finding:
     if not bench.plan.has_dropout:
         return failed("dropout.no-argument")
-    problem = _with_orthogonal_output(bench.draw(f"dropout {probability} {mask}", SIZES, mask=mask))
+    problem = with_orthogonal_output(bench.draw(f"dropout {probability} {mask}", SIZES, mask=mask))
     calls = (bench.call(problem), bench.call(problem))
     options: dict[str, Any] = {"dropout": probability, "train": True}
     options["seed"] = bench.seed & 0xFFFF
@@ -243,7 +243,7 @@ def _look(
     return trouble(seen) or _read(bench, case, problem, seen)
 
 
-def _with_orthogonal_output(problem: Problem) -> Problem:
+def with_orthogonal_output(problem: Problem) -> Problem:
     """The same with an output projection whose inverse makes no error larger."""
     if problem.weights.Wo is None:
         return problem

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from grader.bank.bench import Bench
+from grader.bank.checks.dropout import with_orthogonal_output
+from grader.bank.checks.values import compare
+from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError
-from grader.model import Case
+from grader.definition import split_heads
+from grader.model import Array, Case, Message
 
 MANY = {"batch": 1024, "q_len": 3, "kv_len": 4, "d_model": 6, "num_heads": 2}
 DEVIATIONS = 8.0
 STEP = 1e-3
+# Every sample is one token, four times over.
+ALIKE = {"batch": 256, "q_len": 4, "kv_len": 4}
+NOISE = 0.02
 
 
 def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
@@ -27,6 +36,114 @@ def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
     if not bench.plan.has_dropout:
         raise NotOfferedError("dropout")
     problem = bench.draw(case, MANY, expanded=True)
+    seen = _train_twice(bench, problem, probability)
+    if isinstance(seen, Finding):
+        return seen
+    output, again = seen
+    expected = bench.expect(case, problem).output
+    if (output.std(axis=0).max(axis=-1) < STEP * np.abs(expected[0]).max()).any():
+        return failed("dropout.never-on", probability=probability)
+    if np.array_equal(output, again):
+        return failed("dropout.repeats")
+    if _is_far(output, expected):
+        return failed("dropout.mean", probability=probability)
+    return PASSED
+
+
+def agrees_in_training(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
+    """Training mode with a dropout of 0 gives what eval gives, under a mask where one is taken.
+
+    With a rate that cannot be set it does so on the average.
+    """
+    problem = _masked(bench, case, {}, mask)
+    options: dict[str, Any] = {"train": True, "dropout": 0.0} if bench.plan.has_dropout else {}
+    if not bench.plan.has_dropout:
+        options = {"train": True, "calls": (bench.call(problem),) * 2}
+    seen = bench.run(bench.probe(problem, **options))
+    found = trouble(seen)
+    if found is not None:
+        return found
+    if not bench.plan.has_dropout:
+        first, second = bench.answer(seen).output, bench.answer(seen, 1).output
+        if first is not None and second is not None and not np.array_equal(first, second):
+            return _agrees_on_average(bench, case, mask)
+    return compare(bench, case, problem, seen)
+
+
+def _agrees_on_average(bench: Bench, case: Case, mask: Mapping[str, str] | None) -> Finding:
+    # One mask for all samples, since all of them are averaged.
+    shared = mask and {**mask, "kind": "holes", "form": "1 1 1 k"}
+    problem = _masked(bench, case, MANY, shared, expanded=True)
+    seen = _train_twice(bench, problem, None)
+    if isinstance(seen, Finding):
+        return seen
+    far = _is_far(seen[0], bench.expect(case, problem).output)
+    return failed("dropout.mean-of-default") if far else PASSED
+
+
+def drops_where_it_may(bench: Bench, case: Case, probability: float) -> Finding:
+    """Weights are dropped, or outputs, or both; not single numbers of the values.
+
+    With four equal tokens a head's context is its value times the sum of the applied weights,
+    whatever they are: one factor for the whole head. Dropout on the values leaves a factor for
+    each number; dropout on the merged heads, which is taken for one on the output, leaves the
+    same factor or 0. Samples of which some output was dropped tell nothing.
+    """
+    if not bench.plan.has_dropout:
+        raise NotOfferedError("dropout")
+    if bench.charged_elsewhere(case):
+        mistake = bench.charged_elsewhere(case)[-1].id
+        return Finding(1.0, Message("followed", {"mistake": mistake}))
+    drawn = with_orthogonal_output(bench.draw(case, ALIKE))
+    inputs = tuple(np.repeat(x[:, :1], x.shape[1], axis=1) for x in drawn.inputs)
+    problem = replace(drawn, inputs=inputs)
+    seen = _train_twice(bench, problem, probability)
+    if isinstance(seen, Finding):
+        return seen
+    factors = _factors(bench, problem, seen[0][:, -1], probability)
+    kept = np.where(np.abs(factors) > NOISE, factors, np.nan)
+    kept = kept[~np.isnan(kept).all(axis=-1)]
+    spread = np.nanmax(kept, axis=-1, initial=-np.inf) - np.nanmin(kept, axis=-1, initial=np.inf)
+    return failed("dropout.on-values") if (spread > NOISE).any() else PASSED
+
+
+def _factors(bench: Bench, problem: Problem, last: Array, probability: float) -> Array:
+    """The factor of each number of a head's value, [b * h, d], from the last outputs [b, m]."""
+    weights, truth = problem.weights, problem.truth
+    around = problem.inputs[0][:, -1] if bench.contract.residual else 0.0
+    made = last - around
+    zero = np.abs(made) <= 1e-9 * np.abs(truth.output).max()
+    if zero.mean() > probability / 3:
+        made = made[~zero.any(axis=-1)] * (1 - probability)
+    whole = truth.v[:, :, -1][~zero.any(axis=-1)] if len(made) < len(last) else truth.v[:, :, -1]
+    made = made if weights.bo is None else made - weights.bo
+    merged = made if weights.Wo is None else made @ np.linalg.inv(weights.Wo).T
+    context = split_heads(merged[:, None], problem.sizes.num_heads)[:, :, 0]
+    clear = np.abs(whole) > STEP**0.5
+    found = np.where(clear, context / np.where(clear, whole, 1.0), np.nan)
+    return found.reshape(-1, found.shape[-1])
+
+
+def _masked(
+    bench: Bench,
+    case: Case,
+    sizes: Mapping[str, int],
+    mask: Mapping[str, str] | None,
+    **options: Any,
+) -> Problem:
+    """The problem under this mask, or without one where the file takes none that says it."""
+    problem = bench.draw(case, sizes, mask=mask, **options)
+    try:
+        bench.call(problem)
+    except NotOfferedError:
+        return bench.draw(case, sizes, **options)
+    return problem
+
+
+def _train_twice(
+    bench: Bench, problem: Problem, probability: float | None
+) -> tuple[Array, Array] | Finding:
+    """The outputs of two calls in training mode."""
     options: dict[str, Any] = {"dropout": probability, "train": True, "seed": bench.seed & 0xFFFF}
     calls = (bench.call(problem), bench.call(problem))
     seen = bench.run(bench.probe(problem, calls=calls, **options))
@@ -34,14 +151,13 @@ def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
     if found is not None:
         return found
     output, again = bench.answer(seen).output, bench.answer(seen, 1).output
-    expected = bench.expect(case, problem).output
-    if output is None or output.shape != expected.shape or not np.isfinite(output).all():
+    if output is None or again is None or output.shape != problem.truth.output.shape:
         return failed("dropout.no-output")
-    spread = output.std(axis=0)
-    if (spread.max(axis=-1) < STEP * np.abs(expected[0]).max()).any():
-        return failed("dropout.never-on", probability=probability)
-    if again is not None and np.array_equal(output, again):
-        return failed("dropout.repeats")
+    return (output, again) if np.isfinite(output).all() else failed("dropout.no-output")
+
+
+def _is_far(output: Array, expected: Array) -> bool:
+    """True where the mean over the samples is farther off than chance has it."""
     off = np.abs(output.mean(axis=0) - expected[0])
-    far = off > DEVIATIONS * spread / np.sqrt(len(output)) + STEP * np.abs(expected[0]).max()
-    return failed("dropout.mean", probability=probability) if far.any() else PASSED
+    allowed = DEVIATIONS * output.std(axis=0) / np.sqrt(len(output))
+    return bool((off > allowed + STEP * np.abs(expected[0]).max()).any())

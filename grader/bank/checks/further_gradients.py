@@ -102,9 +102,10 @@ def _allow(
     """
     weights, heads, visible = problem.weights, problem.sizes.num_heads, problem.visible
     precision = PRECISIONS[problem.dtype]
+    cotangent = problem.right.blank(cotangent, visible)
 
     def back(acts: Activations, store: Store) -> dict[str, dict[str, Array]]:
-        gradients = differentiate(weights, *problem.attended, acts, cotangent, store)
+        gradients = differentiate(weights, *problem.attended, acts, cotangent, store, problem.right)
         return name_gradients(bench, problem, cotangent, gradients)
 
     exactly = back(problem.truth, exact)

@@ -12,7 +12,9 @@ from grader.bank.bench import Bench
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.definition import Gradients, differentiate
+from grader.layout.elements import SHARED
 from grader.model import Array, Case, Message
+from grader.variations import total_heads
 
 DIRECTIONS = 3
 STEP = 1e-6
@@ -72,7 +74,10 @@ def matches_gradients(
 
 def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
     """The definition's gradients under the candidate's own names."""
-    gradients = differentiate(problem.weights, *problem.attended, problem.truth, cotangent)
+    cotangent = problem.right.blank(cotangent, problem.visible)
+    gradients = differentiate(
+        problem.weights, *problem.attended, problem.truth, cotangent, steps=problem.right
+    )
     return name_gradients(bench, problem, cotangent, gradients)[of]
 
 
@@ -87,9 +92,14 @@ def name_gradients(
         # The last input was used more than once.
         parts[-2:] = [parts[-2] + parts[-1]]
     canonical = replace(problem.weights, **gradients.weights)
+    heads, kv_heads = problem.sizes.num_heads, bench.layout.kv_heads
+    if kv_heads:
+        shared = [name for name in SHARED if getattr(canonical, name) is not None]
+        totals = {n: total_heads(getattr(canonical, n), heads, kv_heads) for n in shared}
+        canonical = replace(canonical, **totals)
     return {
         "inputs": dict(zip(bench.contract.inputs, parts)),
-        "parameters": bench.layout.write(canonical, problem.sizes.num_heads),
+        "parameters": bench.layout.write(canonical, heads),
     }
 
 

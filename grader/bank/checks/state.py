@@ -96,7 +96,7 @@ def uses_every_parameter(bench: Bench, case: Case) -> Finding:
     key = bench.layout.places["Wk"] if bench.layout else None
     spare = {key.bias} if key and key.fused == 1 else set()
     # A norm that was told to let everything through has nothing to learn.
-    spare |= bench.plan.norms
+    spare |= bench.plan.norms | set(bench.plan.zeroed)
     idle = [
         name
         for name, gradient in seen.parameter_gradients.items()
@@ -107,7 +107,7 @@ def uses_every_parameter(bench: Bench, case: Case) -> Finding:
     if bench.layout is None:
         return PASSED
     known = bench.layout.write(problem.weights, problem.sizes.num_heads)
-    extra = [n for n in seen.parameter_gradients if n not in known and n not in bench.plan.norms]
+    extra = [n for n in seen.parameter_gradients if n not in known and n not in spare]
     return failed("state.extra-parameter", names=", ".join(extra)) if extra else PASSED
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from grader.bank.bench import Answer, Bench
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.calling.plan import put
 from grader.definition import Activations
 from grader.model import Array, Case, Input, Message, Observation, Status
 from grader.precision import PRECISIONS, Allowance, mean_error
@@ -104,7 +105,9 @@ def matches_in_some_rows(
         return found
     output = bench.answer(seen).output
     whole = output is None or output.shape != problem.inputs[0].shape
-    if output is None or whole or bench.carried:
+    # Positions inside, and padded queries, are of the sequence as a whole.
+    joined = bench.carried or bench.contract.positions or bench.contract.padded
+    if output is None or whole or joined:
         return compare(bench, case, problem, seen)
     last = problem.sizes.q_len - 1
     within = bench.rng(f"{case.id} rows").choice(np.arange(1, last), rows - 2, replace=False)
@@ -132,6 +135,23 @@ def takes_mask_forms(
             fields = {"shape": letters(problem.mask.shape), "axes": form, "inner": found.message}
             return found._replace(message=Message("mask.form", fields))
     return trouble(seen) or PASSED
+
+
+def reads_what_it_tells_apart(bench: Bench, case: Case) -> Finding:
+    """Masks of every rank and dtype that the file's source asks for, as far as it takes them."""
+    for slot in bench.plan.forward:
+        for style in slot.style.also:
+            (form,) = style.forms
+            plan = replace(bench.plan, forward=put(bench.plan.forward, slot, slot.styled(style)))
+            turned = replace(bench, plan=plan, carried=list(bench.carried))
+            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+            problem = turned.draw(case, mask={"kind": "random", "form": axes})
+            seen = turned.run(turned.probe(problem))
+            found = trouble(seen) or compare(turned, case, problem, seen)
+            if found.credit < 1.0:
+                fields = {"axes": form, "dtype": style.dtype, "inner": found.message}
+                return found._replace(message=Message("mask.kind", fields))
+    return PASSED
 
 
 def takes_one_tensor_for_all(bench: Bench, case: Case) -> Finding:
@@ -189,6 +209,8 @@ def judge_answer(
         # Which weights go with a wrong output is a matter of taste; the output is not.
         if difference("output", answer.output, meant.output, allowance.output, problem) is None:
             return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
+    # Where only the weights differ, the output is right, and says nothing of a mistake.
+    named = named and message is not None and message.fields.get("what") != "weights"
     mistake = bench.explain(case, problem, answer.output) if named else None
     return Finding(0.0, message, mistake.id if mistake else None)
 

@@ -1,0 +1,45 @@
+"""Which kinds of masks a file tells apart: the ranks and dtypes that its source compares.
+
+A file that is given a mask of a shape it was not written for returns something all the same, by
+broadcasting. That is no mistake; but what a file asks for by itself it has to get right.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from grader.calling.roles import FORWARD, role_in
+
+RANK = re.compile(
+    r"(?:\b(\w+)\s*\.\s*(?:dim\(\)|ndim\b|ndimension\(\))|\blen\((\w+)\.(?:shape|size\(\))\))"
+    r"\s*(?:==|!=|not in|in)\s*[(\[{]?\s*(\d(?:\s*,\s*\d)*)"
+)
+DTYPE = re.compile(
+    r"\b(\w+)\s*\.\s*dtype\s*(?:==|!=|is\b|in\b|not in\b)|is_floating_point\((\w+)\)"
+    r"|\b(\w+)\.is_floating_point\(\)"
+)
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """The ranks that are asked for by number, and whether the dtype is asked for."""
+
+    ranks: tuple[int, ...] = ()
+    dtypes: bool = False
+
+
+def tell_apart(source: str, name: str | None, alone: bool) -> ToldApart:
+    """What the source asks of the mask argument `name`; `alone`, of whatever is called a mask."""
+
+    def meant(found: re.Match[str], groups: int) -> bool:
+        said = next(group for group in found.groups()[:groups] if group)
+        return said == name or (alone and role_in(said, FORWARD) in ("mask", "padding"))
+
+    ranks = {
+        int(number)
+        for found in RANK.finditer(source)
+        if meant(found, 2)
+        for number in re.findall(r"\d", found[3])
+    }
+    return ToldApart(tuple(sorted(ranks)), any(meant(one, 3) for one in DTYPE.finditer(source)))

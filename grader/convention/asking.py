@@ -1,0 +1,106 @@
+"""Gives one file masks and looks at what comes back, asked once however often it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from grader.bank.bench import Bench, Run, agrees
+from grader.bank.draw import Problem, draw, generator, right_steps, visibility
+from grader.calling import CallPlan, MaskStyle, Slot
+from grader.calling.plan import MASKS, put
+from grader.convention.found import Convention
+from grader.convention.matching import lengths
+from grader.mistakes import Mistake, combine
+from grader.model import Array, Contract, Status
+
+# Samples in a draw: fewer than tokens, and more.
+FEW, MANY = 2, 8
+
+
+class Asker:
+    """Puts masks to one file whose layout is known, as its convention is known so far."""
+
+    def __init__(self, convention: Convention, run: Run, seed: int, source: str) -> None:
+        assert convention.match.layout is not None
+        self.layout = convention.match.layout
+        self.plan = convention.plan
+        self.contract = convention.contract
+        self.carried = list(convention.carried)
+        self.run = run
+        self.seed = seed
+        self.source = source
+        self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
+
+    def judge(self, slot: Slot, style: MaskStyle, forms: Sequence[str]) -> tuple[str, bool] | None:
+        """A form of these that is right, else one that is taken, and whether it is right."""
+        right = (form for form in forms if self.is_right(slot, style, form, FEW))
+        taken = (form for form in forms if self.is_taken(slot, style, form))
+        found = next(right, None)
+        if found is not None:
+            return found, True
+        found = next(taken, None)
+        return None if found is None else (found, False)
+
+    def is_taken(self, slot: Slot, reading: MaskStyle, form: str) -> bool:
+        """True where something of the output's shape comes back."""
+        problem, output = self.try_mask(slot, reading, form, FEW)
+        return output is not None and output.shape == problem.truth.output.shape
+
+    def is_right(
+        self,
+        slot: Slot,
+        reading: MaskStyle,
+        form: str,
+        batch: int,
+        mistakes: Sequence[Mistake] | None = None,
+    ) -> bool:
+        """True where this is what comes back, with the mistakes found so far or with these."""
+        problem, output = self.try_mask(slot, reading, form, batch)
+        made = self.carried if mistakes is None else mistakes
+        return output is not None and self.fits(output, problem, self.contract, made)
+
+    def try_mask(
+        self, slot: Slot, reading: MaskStyle, form: str, batch: int
+    ) -> tuple[Problem, Array | None]:
+        """What a random mask of this form gives, asked once however often it is looked at."""
+        key = (slot, reading, form, batch)
+        if key not in self.tried:
+            kind = "padding" if reading.meaning == "lengths" else "random"
+            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+            problem = self.pose(self.contract, (kind, axes), batch)
+            tried = replace(slot, style=replace(reading, forms=(form,)))
+            # Alone, so that it is this argument that gets the mask.
+            alone = [s for s in self.plan.forward if s.role not in MASKS or s == slot or s.required]
+            plan = replace(self.plan, forward=put(alone, slot, tried))
+            self.tried[key] = problem, self.observe(plan, problem)
+        return self.tried[key]
+
+    def pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = FEW) -> Problem:
+        """A problem of the default sizes under a mask (kind, form), or under none."""
+        rng = generator(self.seed, f"masks {mask}")
+        has_output = "Wo" in self.layout.places
+        shown = {"kind": mask[0], "form": mask[1]} if mask else None
+        biases = self.layout.biases()
+        sizes = replace(lengths(contract), batch=batch, kv_heads=self.layout.kv_heads)
+        return draw(rng, contract, sizes, biases, has_output, mask=shown)
+
+    def observe(self, plan: CallPlan, problem: Problem) -> Array | None:
+        """The output under this plan; None where the file raised."""
+        bench = Bench(self.contract, plan, self.run, self.layout, self.seed)
+        seen = bench.run(bench.probe(problem))
+        return bench.answer(seen).output if seen.status is Status.OK else None
+
+    def fits(
+        self, output: Array, problem: Problem, contract: Contract, mistakes: Sequence[Mistake]
+    ) -> bool:
+        """Right in every row that sees something; the others are a question of their own."""
+        seen = visibility(contract, problem.sizes, problem.mask)
+        posed = replace(problem, visible=seen)
+        expected = posed.expect(combine(mistakes, right_steps(contract))).output
+        if output.shape != expected.shape:
+            return False
+        alive = slice(None) if seen is None else np.all(seen.any(axis=-1), axis=1)
+        return agrees(output[alive], expected[alive])

@@ -1,0 +1,123 @@
+"""Right variations of the definition: heads that share keys and values, positions inside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from grader.definition import Weights
+from grader.model import Array
+
+BASE = 10000.0
+
+
+def share_heads(weights: Weights, num_heads: int, kv_heads: int, in_turn: bool = False) -> Weights:
+    """The weights with only `kv_heads` different heads of keys and values, each used by several.
+
+    Neighbouring query heads use the same one; `in_turn`, those that are `kv_heads` apart.
+    Source: Ainslie et al., "GQA" (2023).
+    """
+    names = [name for name in ("Wk", "bk", "Wv", "bv") if getattr(weights, name) is not None]
+    thin = {name: thin_heads(getattr(weights, name), num_heads, kv_heads) for name in names}
+    return replace(
+        weights, **{n: spread_heads(x, num_heads, kv_heads, in_turn) for n, x in thin.items()}
+    )
+
+
+def spread_heads(thin: Array, num_heads: int, kv_heads: int, in_turn: bool = False) -> Array:
+    """[kv_heads * d, ..] -> [num_heads * d, ..], each head as often as it is used."""
+    heads = np.arange(num_heads)
+    chosen = heads % kv_heads if in_turn else heads * kv_heads // num_heads
+    apart = thin.reshape(kv_heads, -1, *thin.shape[1:])
+    return apart[chosen].reshape(-1, *thin.shape[1:])
+
+
+def total_heads(full: Array, num_heads: int, kv_heads: int) -> Array:
+    """[num_heads * d, ..] -> the same, each head replaced by the sum of those that share one."""
+    apart = full.reshape(kv_heads, num_heads // kv_heads, -1, *full.shape[1:])
+    return spread_heads(apart.sum(axis=1).reshape(-1, *full.shape[1:]), num_heads, kv_heads)
+
+
+def thin_heads(full: Array, num_heads: int, kv_heads: int, in_turn: bool = False) -> Array:
+    """[num_heads * d, ..] -> [kv_heads * d, ..]: each head that is used by several, once."""
+    apart = full.reshape(num_heads, -1, *full.shape[1:])
+    chosen = apart[:kv_heads] if in_turn else apart[:: num_heads // kv_heads]
+    return chosen.reshape(-1, *full.shape[1:])
+
+
+def turn_halves(x: Array, direction: int = 1) -> Array:
+    """Rotary positions on x [b, h, l, d]: number i of a head is paired with number i + d / 2.
+
+    `direction` -1 turns back. Source: Su et al., "RoFormer" (2021), in the pairing of GPT-NeoX.
+    """
+    one, two = np.split(x, 2, axis=-1)
+    return np.concatenate(_turn(one, two, direction), axis=-1)
+
+
+def turn_pairs(x: Array, direction: int = 1) -> Array:
+    """The same with number 2 i paired with number 2 i + 1, as in the paper."""
+    turned = _turn(x[..., 0::2], x[..., 1::2], direction)
+    return np.stack(turned, axis=-1).reshape(x.shape)
+
+
+def _turn(one: Array, two: Array, direction: int) -> tuple[Array, Array]:
+    pairs = one.shape[-1]
+    speeds = BASE ** (-np.arange(pairs) / pairs)
+    angles = direction * np.arange(one.shape[-2])[:, None] * speeds
+    cos, sin = np.cos(angles), np.sin(angles)
+    return one * cos - two * sin, one * sin + two * cos
+
+
+def lean(absolute: bool, powers: bool) -> Callable[[Array], Array]:
+    """Scores [b, h, q, k] less a slope for each head times the distance of key and query.
+
+    The distance is `absolute` or that from the query back to the key; slopes are a geometric series
+    from 2^(-8 / h), or, with `powers`, for other numbers of heads than powers of two put together
+    from those of the nearest. Source: Press et al., "Train Short, Test Long" (2022).
+    """
+
+    def lean(scores: Array) -> Array:
+        heads, q_len, kv_len = scores.shape[1:]
+        back = np.arange(q_len)[:, None] - np.arange(kv_len)
+        slopes = _slopes_by_powers(heads) if powers else _slopes(heads)
+        return scores - slopes[:, None, None] * (np.abs(back) if absolute else back)
+
+    return lean
+
+
+def _slopes(heads: int) -> Array:
+    return 2.0 ** (-8.0 / heads * np.arange(1, heads + 1))
+
+
+def _slopes_by_powers(heads: int) -> Array:
+    nearest = 2 ** int(math.log2(heads))
+    return np.concatenate([_slopes(nearest), _slopes(2 * nearest)[0::2]])[:heads]
+
+
+def hide_padded_queries(visible: Array) -> Array:
+    """Tokens of the one sequence that no query sees are padding; as queries they see nothing."""
+    return visible & ~_padded(visible)[:, None, :, None]
+
+
+def blank_padded_queries(output: Array, visible: Array | None) -> Array:
+    """The output of such tokens is 0."""
+    return output if visible is None else np.where(_padded(visible)[..., None], 0.0, output)
+
+
+def _padded(visible: Array) -> Array:
+    """[b, l]: what is hidden from every query."""
+    return np.asarray(~visible.any(axis=(1, 2)))
+
+
+# What a contract may say of positions inside, and the steps that it stands for.
+UNKNOWN = "unknown"
+TURNS = {"halves": turn_halves, "pairs": turn_pairs}
+LEANS = {
+    "slopes": lean(absolute=False, powers=False),
+    "slopes-powers": lean(absolute=False, powers=True),
+    "slopes-absolute": lean(absolute=True, powers=False),
+    "slopes-absolute-powers": lean(absolute=True, powers=True),
+}
