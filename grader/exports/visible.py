@@ -1,0 +1,154 @@
+"""What a student may see of a report: of hidden cases no more than their points together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from grader.exports.sight import Sight, Visibility
+from grader.model import (
+    Diagnosis,
+    Message,
+    NamedMistake,
+    Outcome,
+    Printed,
+    Report,
+    Verdict,
+)
+from grader.model.report import UNCHARGED
+from grader.questions import load_questions
+
+# The rows that stand for all hidden cases: of those that count, and of our own failures.
+HIDDEN_AREA, HIDDEN_CASES, HIDDEN_ERRORS = "hidden", "hidden-cases", "hidden-errors"
+# Messages that say what an outcome means, and nothing about inputs or values.
+BARE = ("skipped.", "not-offered.")
+
+
+def for_students(report: Report, visibility: Visibility, now: datetime) -> Report:
+    """The report without what is hidden: same score, same `all_passed`, no seed.
+
+    Hidden cases are folded into one row. What the file printed goes with them, since it may have
+    printed their inputs.
+    """
+    sights = {verdict.case: visibility.of(verdict, now) for verdict in report.verdicts}
+    if all(sight is Sight.VISIBLE for sight in sights.values()):
+        return replace(report, seed=None)
+    return replace(
+        report,
+        seed=None,
+        verdicts=(*_show(report, sights), *_fold(report, sights)),
+        areas=dict(_divide(report, sights)),
+        diagnosis=_diagnose(report, sights),
+        follow_ups=tuple(_ask(report, sights)),
+        printed=Printed("", 0),
+    )
+
+
+def _show(report: Report, sights: Mapping[str, Sight]) -> Iterator[Verdict]:
+    hidden = {v.case: _fold_into(v) for v in report.verdicts if sights[v.case] is Sight.HIDDEN}
+    secret = {v.mistake for v in report.verdicts} - _mistakes(report, sights)
+    for verdict in report.verdicts:
+        if verdict.case in hidden:
+            continue
+        message = verdict.message
+        if message and message.key == "skipped.after":
+            root = message.fields["case"]
+            message = Message(message.key, {"case": hidden.get(root, root)})
+        if sights[verdict.case] is Sight.NAME_ONLY:
+            if message and not message.key.startswith(BARE):
+                message = Message("hidden.message")
+            yield replace(verdict, message=message, mistake=None)
+        elif message and message.key == "followed" and message.fields.get("mistake") in secret:
+            # The mistake is known from a hidden case; that it is not all right is said there.
+            yield replace(verdict, message=None)
+        else:
+            yield replace(verdict, message=message)
+
+
+def _fold_into(verdict: Verdict) -> str:
+    return HIDDEN_ERRORS if verdict.outcome is Outcome.ERROR else HIDDEN_CASES
+
+
+def _hidden(report: Report, sights: Mapping[str, Sight]) -> list[Verdict]:
+    return [v for v in report.verdicts if sights[v.case] is Sight.HIDDEN]
+
+
+def _fold(report: Report, sights: Mapping[str, Sight]) -> Iterator[Verdict]:
+    counted = [v for v in _hidden(report, sights) if v.outcome not in UNCHARGED]
+    errors = [v for v in _hidden(report, sights) if v.outcome is Outcome.ERROR]
+    if counted:
+        passed = all(v.outcome is Outcome.PASSED for v in counted)
+        spotless = passed and not any(v.message for v in counted)
+        key = "hidden.passed" if passed else "hidden.failed"
+        message = None if spotless else Message(key, {"count": len(counted)})
+        outcome = Outcome.PASSED if passed else Outcome.FAILED
+        yield _row(HIDDEN_CASES, outcome, counted, message)
+    if errors:
+        message = Message("hidden.errors", {"count": len(errors)})
+        yield _row(HIDDEN_ERRORS, Outcome.ERROR, errors, message)
+
+
+def _row(case: str, outcome: Outcome, of: Sequence[Verdict], message: Message | None) -> Verdict:
+    points = math.fsum(v.points for v in of)
+    return Verdict(case, HIDDEN_AREA, outcome, points, _possible(of), message)
+
+
+def _possible(verdicts: Sequence[Verdict]) -> float:
+    return math.fsum(v.max_points for v in verdicts)
+
+
+def _divide(report: Report, sights: Mapping[str, Sight]) -> Iterator[tuple[str, float]]:
+    """The areas that still have a case, and the hidden cases as one more."""
+    hidden = _hidden(report, sights)
+    shown = {v.area for v in report.verdicts if sights[v.case] is not Sight.HIDDEN}
+    for area, points in report.areas.items():
+        if area in shown:
+            gone = _possible([v for v in hidden if v.area == area])
+            yield area, round(points - gone, 4)
+    left = [v for v in hidden if v.outcome is not Outcome.NOT_APPLICABLE]
+    if left:
+        yield HIDDEN_AREA, round(_possible(left), 4)
+
+
+def _failed(report: Report, sights: Mapping[str, Sight], *allowed: Sight) -> list[Verdict]:
+    failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
+    return [v for v in failed if sights[v.case] in allowed]
+
+
+def _mistakes(report: Report, sights: Mapping[str, Sight]) -> set[str | None]:
+    return {v.mistake for v in _failed(report, sights, Sight.VISIBLE)}
+
+
+def _diagnose(report: Report, sights: Mapping[str, Sight]) -> Diagnosis:
+    """What the visible cases alone would say."""
+    found = report.diagnosis
+    departures = tuple(d for d in found.departures if sights.get(d.case) is Sight.VISIBLE)
+    mistakes = []
+    for mistake in found.mistakes:
+        group = [v for v in _failed(report, sights, Sight.VISIBLE) if v.case in mistake.cases]
+        if group:
+            lines = [d.line for d in departures if d.case in mistake.cases]
+            lines += [v.message.fields["line"] for v in group if v.message and _has_line(v.message)]
+            line = next(iter(lines), None)
+            mistakes.append(NamedMistake(mistake.mistake, line, tuple(v.case for v in group)))
+    return Diagnosis(tuple(mistakes), departures, found.walk)
+
+
+def _has_line(message: Message) -> bool:
+    return bool(message.fields.get("line"))
+
+
+def _ask(report: Report, sights: Mapping[str, Sight]) -> Iterator[str]:
+    """The follow-ups but those that only a hidden case can have led to."""
+    known = {f"mistake:{mistake}" for mistake in _mistakes(report, sights)}
+    known |= {f"area:{v.area}" for v in _failed(report, sights, Sight.VISIBLE, Sight.NAME_ONLY)}
+    failed = _failed(report, sights, *Sight)
+    secret = {f"mistake:{v.mistake}" for v in failed} | {f"area:{v.area}" for v in failed}
+    secret -= known
+    questions = load_questions("en")
+    for name in report.follow_ups:
+        after = set(questions[name].after)
+        if after.isdisjoint(secret) or not after.isdisjoint(known):
+            yield name
