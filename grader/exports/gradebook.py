@@ -126,7 +126,20 @@ def _cells(sheet: Sheet, columns: Iterable[int]) -> Iterator[str]:
 
 def read_points(text: str, name: str, comma: bool) -> Decimal:
     """A number of points above 0; raises UsageError for anything else, naming where it stood."""
-    plain = re.sub(r"[\s'’]", "", text).replace("." if comma else ",", "").replace(",", ".")
+    plain = re.sub(r"[\s'’]", "", text)
+    point = _decimal_mark(plain, comma)
+    plain = re.sub("[.,]", lambda mark: "." if mark[0] == point else "", plain)
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", plain) or not Decimal(plain):
         raise UsageError("gradebook.no-maximum", name=name, got=text)
     return Decimal(plain)
+
+
+def _decimal_mark(number: str, comma: bool) -> str:
+    """The mark that is no thousands separator: the number's own form says, or else the file."""
+    marks = re.findall("[.,]", number)
+    if len(set(marks)) > 1:
+        return str(marks[-1])
+    if len(marks) > 1:
+        return ""
+    found = DECIMAL.fullmatch(number)
+    return found[1] if found else "," if comma else "."

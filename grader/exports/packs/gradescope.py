@@ -8,7 +8,11 @@ from grader.model import Message
 from grader.texts import Texts
 
 # What is answered where no report comes about, by file name.
-ANSWERS = {"crashed.json": "pack.crashed", "no-file.json": "pack.no-file"}
+ANSWERS = {
+    "crashed.json": "pack.crashed",
+    "no-file.json": "pack.no-file",
+    "unreadable.json": "pack.unreadable",
+}
 
 
 def pack_gradescope(pack: Pack, texts: Texts) -> bytes:
