@@ -44,10 +44,6 @@ def fill(book, text, batch, column="Attention", codec="utf-8"):
     return GRADEBOOKS[book](raw, batch, column)
 
 
-def students(batch):
-    return [one.student for one in batch]
-
-
 def read(content, delimiter=","):
     return list(
         csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter)
@@ -63,7 +59,7 @@ def test_canvas_column_is_filled_and_nothing_else():
     assert done.content.decode() == CANVAS.replace(
         '"A, first",9.50,,91.00', '"A, first",9.50,50,91.00'
     ).replace("B,8.00,1.00,82.00", "B,8.00,19.45,82.00")
-    assert students(done.filled) == ["101", "102"]
+    assert list(done.filled) == ["101", "102"]
     assert done.without == ("Student, Test",)
     assert not done.unmatched + done.ambiguous + done.kept
 
@@ -85,7 +81,7 @@ def test_names_are_compared_composed():
     """A file name from macOS has its accents apart."""
     text = CANVAS.replace("Lovelace, Ada", "Sørensen, Zoë")
     done = fill("canvas", text, [graded("?", name="Zoe\u0308 Sørensen")])
-    assert students(done.filled) == ["?"]
+    assert list(done.filled) == ["?"]
 
 
 @pytest.mark.parametrize("column", ["Attention", "Attention (12)", "12", " Attention "])
@@ -96,7 +92,7 @@ def test_canvas_column_is_found_by_title_or_id(column):
 def test_unmatched_students_are_listed_and_no_row_is_made():
     batch = [graded("101"), graded("999"), graded("", name="Nobody Here"), graded("")]
     done = fill("canvas", CANVAS, batch)
-    assert students(done.unmatched) == ["999", "", ""]
+    assert list(done.unmatched) == ["999", "Nobody Here", ""]
     assert len(read(done.content)) == len(read(CANVAS.encode()))
     assert b"999" not in done.content
 
@@ -104,28 +100,28 @@ def test_unmatched_students_are_listed_and_no_row_is_made():
 def test_two_rows_of_one_name_are_nobodys():
     text = CANVAS.replace("Li, Lei", "Lovelace, Ada")
     done = fill("canvas", text, [graded("?", name="Ada Lovelace")])
-    assert students(done.ambiguous) == ["?"]
+    assert list(done.ambiguous) == ["?"]
     assert done.content.decode() == text
 
 
 def test_id_of_one_that_is_another_ones_login_is_nobodys():
     text = CANVAS.replace("lilei", "101")
     done = fill("canvas", text, [graded("101")])
-    assert students(done.ambiguous) == ["101"]
+    assert list(done.ambiguous) == ["101"]
     assert done.content.decode() == text
 
 
 def test_two_submissions_for_one_row_are_both_refused():
     done = fill("canvas", CANVAS, [graded("101"), graded("ada", 38.89), graded("102")])
-    assert students(done.ambiguous) == ["101", "ada"]
-    assert students(done.filled) == ["102"]
+    assert list(done.ambiguous) == ["101", "ada"]
+    assert list(done.filled) == ["102"]
     assert done.without == ("Student, Test",)
 
 
 def test_excused_student_stays_excused():
     text = CANVAS.replace('"A, first",9.50,,', '"A, first",9.50,EX,')
     done = fill("canvas", text, [graded("101")])
-    assert students(done.kept) == ["101"]
+    assert list(done.kept) == ["101"]
     assert done.content.decode() == text
 
 
@@ -267,7 +263,7 @@ def test_moodle_grades_are_filled_and_nothing_else():
     assert done.content.decode() == MOODLE.replace("grading,,20.00", "grading,20,20.00").replace(
         "grading,7.00,", "grading,7.78,"
     )
-    assert students(done.filled) == ["501", "502"]
+    assert list(done.filled) == ["501", "502"]
 
 
 @pytest.mark.parametrize(
@@ -300,7 +296,7 @@ def test_moodle_maximum_is_each_rows_own():
 def test_moodle_locked_grade_is_kept():
     text = MOODLE.replace("20.00,Yes,-", "20.00,No,-")
     done = fill("moodle", text, [graded("502")], "Grade")
-    assert students(done.kept) == ["502"]
+    assert list(done.kept) == ["502"]
     assert done.content.decode() == text
 
 

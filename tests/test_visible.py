@@ -201,6 +201,7 @@ def test_questions_that_only_hidden_cases_led_to_are_left_out():
     report = replace(SAMPLE, follow_ups=(scale, other))
     assert for_students(report, Visibility(), NOW).follow_ups == (scale, other)
     assert shown({"scaling": Sight.HIDDEN}, report).follow_ups == (other,)
+    assert shown({"scaling": Sight.NAME_ONLY}, report).follow_ups == (other,)
     # One of the two cases is enough.
     assert shown({"values": Sight.HIDDEN}, report).follow_ups == (scale, other)
 
@@ -210,7 +211,7 @@ def every_export(report):
     one = Graded("s1", report, AT)
     for view in (PLAIN, View(hints=3, walk=True, answers=True)):
         yield from ((name, write(report, ENGLISH, view)) for name, write in FORMATS.items())
-        yield from ((name, write([one], ENGLISH, view)) for name, write in EXPORTS.items())
+        yield from ((name, "".join(write([one], ENGLISH, view))) for name, write in EXPORTS.items())
         for name, write in HOSTS.items():
             text = write(one, ENGLISH, view)
             _, mark, encoded = text.partition("result=")

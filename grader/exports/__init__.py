@@ -1,13 +1,14 @@
 """Exports: what other systems read, each a pure function in a file of its own.
 
-`EXPORTS` take a whole batch, `HOSTS` one submission, `GRADEBOOKS` a batch and the file that the
-teacher downloaded. Reading, writing and printing are the caller's. The self-contained HTML page is
-no export of this folder; it is a report.
+`EXPORTS` take a whole batch and give text piece by piece, so that no more than one report need be
+in memory; the batch is gone through twice. `HOSTS` take one submission, `GRADEBOOKS` a batch and
+the file that the teacher downloaded. Reading, writing and printing are the caller's. The
+self-contained HTML page is no export of this folder; it is a report.
 
 What students are to see goes through `for_students` first: exports write all that they are given.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from grader.exports import (
     as_check50,
@@ -41,9 +42,9 @@ __all__ = [
     "for_students",
 ]
 
-RenderBatch = Callable[[Sequence[Graded], Texts, View], str]
+RenderBatch = Callable[[Collection[Graded], Texts, View], Iterator[str]]
 RenderOne = Callable[[Graded, Texts, View], str]
-Fill = Callable[[bytes, Sequence[Graded], str], Filled]
+Fill = Callable[[bytes, Iterable[Graded], str], Filled]
 
 EXPORTS: dict[str, RenderBatch] = {
     "json": as_json.render,

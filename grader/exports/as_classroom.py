@@ -8,12 +8,14 @@ and prints the notices (packs/files/action.yml does).
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+import functools
+import operator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grader.exports.escape import for_log
-from grader.exports.rows import Row, file_of, is_judged, rows
-from grader.model import Graded, Outcome, Report
+from grader.exports.rows import Row, file_of, rows
+from grader.model import Graded, Outcome, Report, Verdict
 from grader.reports.as_json import to_json
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
@@ -81,17 +83,21 @@ def describe(
 
 
 def _tests(report: Report, texts: Texts, view: View, cut: int) -> Iterator[dict[str, Any]]:
-    """Scores add up to the report's: the reporter's total is their sum."""
-    judged = [row for row in rows(report, texts, view) if is_judged(row.verdict)]
-    counted = [r.verdict for r in judged if r.verdict.outcome is not Outcome.ERROR]
-    possible = sum(v.max_points for v in counted)
-    before = exact = 0.0
-    for row in judged:
-        if row.verdict.outcome is not Outcome.ERROR and possible:
-            exact += report.max_score * row.verdict.points / possible
-        score = round(exact, 2) - before
-        before = round(exact, 2)
-        yield _describe_row(row, round(score, 2), report, cut)
+    judged = [row for row in rows(report, texts, view) if row.verdict.outcome in STATUS]
+    for row, score in zip(judged, _share_out(report, [row.verdict for row in judged])):
+        yield _describe_row(row, score, report, cut)
+
+
+def _share_out(report: Report, verdicts: Sequence[Verdict]) -> list[float]:
+    """What each earned of the report's score; added up as the reporter does, they are the score."""
+    possible = sum(v.max_points for v in verdicts if v.outcome is not Outcome.ERROR)
+    unit = report.max_score / possible if possible else 0.0
+    scores = [round(unit * v.points, 2) for v in verdicts]
+    last = max((at for at, score in enumerate(scores) if score), default=0)
+    # What was rounded away, and what floating point loses in a sum.
+    if scores:
+        scores[last] = report.score - functools.reduce(operator.add, scores[:last], 0.0)
+    return scores
 
 
 def _describe_row(row: Row, score: float, report: Report, cut: int) -> dict[str, Any]:

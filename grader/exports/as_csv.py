@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from grader.exports.escape import for_cell
@@ -28,16 +28,19 @@ FIXED = (
 )
 
 
-def render(graded: Sequence[Graded], texts: Texts, view: View = PLAIN) -> str:
+def render(graded: Collection[Graded], texts: Texts, view: View = PLAIN) -> Iterator[str]:
     """A header, then the rows; areas that a submission does not have stay empty."""
     areas = list(dict.fromkeys(area for one in graded for area in one.report.areas))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*FIXED, *areas])
+    yield _write([*FIXED, *areas])
     for one in graded:
-        row = _describe(one)
-        earned = [float(one.report.earned(a)) if a in one.report.areas else "" for a in areas]
-        writer.writerow([for_cell(cell) for cell in (*(row[name] for name in FIXED), *earned)])
+        row, report = _describe(one), one.report
+        earned = [float(report.earned(a)) if a in report.areas else "" for a in areas]
+        yield _write([*(row[name] for name in FIXED), *earned])
+
+
+def _write(cells: Iterable[object]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow([for_cell(cell) for cell in cells])
     return out.getvalue()
 
 

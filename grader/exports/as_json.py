@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from grader.model import Graded
@@ -12,10 +12,13 @@ from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
 
-def render(graded: Sequence[Graded], texts: Texts, view: View = PLAIN) -> str:
+def render(graded: Collection[Graded], texts: Texts, view: View = PLAIN) -> Iterator[str]:
     """One array, an object a line."""
-    lines = ",\n".join(to_json(describe(one, texts, view)) for one in graded)
-    return f"[\n{lines}\n]\n" if graded else "[]\n"
+    mark = "["
+    for one in graded:
+        yield f"{mark}\n{to_json(describe(one, texts, view))}"
+        mark = ","
+    yield "[]\n" if mark == "[" else "\n]\n"
 
 
 def describe(graded: Graded, texts: Texts, view: View = PLAIN) -> dict[str, Any]:

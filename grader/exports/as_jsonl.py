@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 
 from grader.exports.as_json import describe
 from grader.model import Graded
@@ -11,6 +11,7 @@ from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
 
-def render(graded: Sequence[Graded], texts: Texts, view: View = PLAIN) -> str:
+def render(graded: Collection[Graded], texts: Texts, view: View = PLAIN) -> Iterator[str]:
     """A line for each."""
-    return "".join(to_json(describe(one, texts, view)) + "\n" for one in graded)
+    for one in graded:
+        yield to_json(describe(one, texts, view)) + "\n"

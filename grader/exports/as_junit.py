@@ -7,29 +7,45 @@ cannot be graded and the grader's own faults are an `error`; what was not reache
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator
 from xml.etree import ElementTree as ET
 
 from grader.exports.escape import for_xml
 from grader.exports.rows import Row, file_of, is_trouble, name_of, rows
-from grader.model import Graded, Message, Outcome, Report
+from grader.model import Graded, Message, Outcome, Report, Verdict
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
 COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
 
-def render(graded: Sequence[Graded], texts: Texts, view: View = PLAIN) -> str:
+def render(graded: Collection[Graded], texts: Texts, view: View = PLAIN) -> Iterator[str]:
     """One document; points stand as properties `points` and `max_points`."""
-    root = ET.Element("testsuites")
+    kinds: Counter[str] = Counter()
+    seconds = 0.0
     for one in graded:
-        root.append(_suite(one, texts, view))
-    cases = list(root.iter("testcase"))
-    counts = _count(cases)
-    seconds = sum(one.report.seconds for one in graded)
-    root.attrib.update({"name": "mha-grade", **counts, "time": f"{seconds:.3f}"})
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+        kinds += _kinds(one.report)
+        seconds += one.report.seconds
+    about = {"name": "mha-grade", **_counts(kinds), "time": f"{seconds:.3f}"}
+    told = " ".join(f'{name}="{value}"' for name, value in about.items())
+    yield f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites {told}>\n'
+    for one in graded:
+        suite = _suite(one, texts, view)
+        ET.indent(suite, level=1)
+        yield f"  {ET.tostring(suite, 'unicode')}\n"
+    yield "</testsuites>\n"
+
+
+def _kinds(report: Report) -> Counter[str]:
+    """How many cases there are of each kind, the refusal of a file among them."""
+    refused = ["error"] if report.refusal is not None else []
+    return Counter([*refused, *map(_kind, report.verdicts)])
+
+
+def _counts(kinds: Counter[str]) -> dict[str, str]:
+    counts = {plural: str(kinds[kind]) for kind, plural in COUNTED.items()}
+    return {"tests": str(kinds.total()), **counts}
 
 
 def _suite(graded: Graded, texts: Texts, view: View) -> ET.Element:
@@ -44,7 +60,7 @@ def _suite(graded: Graded, texts: Texts, view: View) -> ET.Element:
         _add_refusal(suite, report, report.refusal, texts)
     for row in rows(report, texts, view):
         _add_case(suite, report, row)
-    suite.attrib.update(_count(suite.findall("testcase")))
+    suite.attrib.update(_counts(_kinds(report)))
     suite.attrib.update(time=f"{report.seconds:.3f}", timestamp=for_xml(graded.at))
     suite.set("file", for_xml(file_of(report)))
     return suite
@@ -67,20 +83,20 @@ def _add_case(suite: ET.Element, report: Report, row: Row) -> None:
     verdict = row.verdict
     case = _testcase(suite, report, verdict.area, verdict.case, row.line)
     _add_properties(case, {"points": verdict.points, "max_points": verdict.max_points})
-    child = _kind(row)
+    child = _kind(verdict)
     if child:
         kind = verdict.mistake or (verdict.message.key if verdict.message else "unknown")
         told = {"message": for_xml(row.sentence), "type": for_xml(kind)}
         ET.SubElement(case, child, told).text = for_xml(row.text)
 
 
-def _kind(row: Row) -> str:
-    outcome = row.verdict.outcome
-    if outcome is Outcome.FAILED:
-        return "error" if is_trouble(row.verdict.message) else "failure"
-    if outcome is Outcome.ERROR:
+def _kind(verdict: Verdict) -> str:
+    """The child that says what became of it; "" for a case that passed."""
+    if verdict.outcome is Outcome.FAILED:
+        return "error" if is_trouble(verdict.message) else "failure"
+    if verdict.outcome is Outcome.ERROR:
         return "error"
-    return "" if outcome is Outcome.PASSED else "skipped"
+    return "" if verdict.outcome is Outcome.PASSED else "skipped"
 
 
 def _add_refusal(suite: ET.Element, report: Report, refusal: Message, texts: Texts) -> None:
@@ -88,11 +104,3 @@ def _add_refusal(suite: ET.Element, report: Report, refusal: Message, texts: Tex
     case = _testcase(suite, report, "load", "load", line if isinstance(line, int) else 0)
     said = for_xml(texts.say(refusal))
     ET.SubElement(case, "error", message=said, type=refusal.key).text = said
-
-
-def _count(cases: Sequence[ET.Element]) -> dict[str, str]:
-    counts = {
-        plural: str(sum(case.find(child) is not None for case in cases))
-        for child, plural in COUNTED.items()
-    }
-    return {"tests": str(len(cases)), **counts}

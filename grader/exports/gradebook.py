@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 from grader.errors import UsageError
 from grader.exports.sheet import Line, Sheet
-from grader.model import Graded
+from grader.model import Graded, Report
 
 CENT = Decimal("0.01")
 # "1,000" may be a thousand, so three digits behind a mark prove nothing.
@@ -38,17 +39,24 @@ class Entry:
 class Filled:
     """The filled file, and what a teacher must know about it; no submission is lost on the way.
 
-    `unmatched`: no row has this student. `ambiguous`: several rows do, or several submissions
-    belong to one row; nothing was written. `kept`: the row is locked or excused. `without`: rows
-    nobody's submission belongs to.
+    Students are named by their ids. `unmatched`: no row has this student. `ambiguous`: several rows
+    do, or several submissions belong to one row; nothing was written. `kept`: the row is locked or
+    excused. `without`: the first cells of rows that nobody's submission belongs to.
     """
 
     content: bytes
-    filled: tuple[Graded, ...]
-    unmatched: tuple[Graded, ...]
-    ambiguous: tuple[Graded, ...]
-    kept: tuple[Graded, ...]
+    filled: tuple[str, ...]
+    unmatched: tuple[str, ...]
+    ambiguous: tuple[str, ...]
+    kept: tuple[str, ...]
     without: tuple[str, ...]
+
+
+class Claim(NamedTuple):
+    """A submission's claim to a row: what a teacher knows it by, and its share of the points."""
+
+    label: str
+    share: Decimal
 
 
 def normalise(text: str) -> str:
@@ -62,35 +70,34 @@ def normalise_all(texts: Iterable[str]) -> frozenset[str]:
 
 
 def fill(
-    sheet: Sheet, column: int, entries: Sequence[Entry], graded: Sequence[Graded], comma: bool
+    sheet: Sheet, column: int, entries: Sequence[Entry], graded: Iterable[Graded], comma: bool
 ) -> Filled:
     """Write each score into its student's row, scaled to the row's points; change nothing else."""
-    claims: defaultdict[int, list[Graded]] = defaultdict(list)
-    unmatched: list[Graded] = []
-    ambiguous: list[Graded] = []
+    claims: defaultdict[int, list[Claim]] = defaultdict(list)
+    listed: dict[str, list[str]] = {"unmatched": [], "ambiguous": [], "kept": [], "filled": []}
     by_id = _index(entry.ids for entry in entries)
     by_name = _index(entry.names for entry in entries)
     for one in graded:
+        claim = Claim(one.student or one.name, _share(one.report))
         # An id that stands in two rows, even in different columns, is nobody's.
         found = by_id.get(normalise(one.student)) or by_name.get(normalise(one.name), [])
         if len(found) == 1:
-            claims[found[0]].append(one)
+            claims[found[0]].append(claim)
         else:
-            (ambiguous if found else unmatched).append(one)
-    filled: list[Graded] = []
-    kept: list[Graded] = []
+            listed["ambiguous" if found else "unmatched"].append(claim.label)
     for at, entry in enumerate(entries):
-        if len(claims[at]) > 1:
-            ambiguous += claims[at]
-        elif claims[at] and entry.is_locked:
-            kept += claims[at]
-        elif claims[at]:
-            sheet.put(entry.line, column, _write_grade(claims[at][0], entry.possible, comma))
-            filled += claims[at]
+        labels = [claim.label for claim in claims[at]]
+        if len(labels) > 1:
+            listed["ambiguous"] += labels
+        elif labels and entry.is_locked:
+            listed["kept"] += labels
+        elif labels:
+            grade = _write_grade(claims[at][0].share * entry.possible, comma)
+            sheet.put(entry.line, column, grade)
+            listed["filled"] += labels
     without = tuple(entry.label for at, entry in enumerate(entries) if not claims[at])
-    return Filled(
-        sheet.write(), tuple(filled), tuple(unmatched), tuple(ambiguous), tuple(kept), without
-    )
+    lists = {name: tuple(labels) for name, labels in listed.items()}
+    return Filled(content=sheet.write(), without=without, **lists)
 
 
 def _index(keys: Iterable[frozenset[str]]) -> dict[str, list[int]]:
@@ -102,11 +109,12 @@ def _index(keys: Iterable[frozenset[str]]) -> dict[str, list[int]]:
     return index
 
 
-def _write_grade(graded: Graded, possible: Decimal, comma: bool) -> str:
-    report = graded.report
-    share = Decimal(str(report.score)) / Decimal(str(report.max_score))
-    text = format((share * possible).quantize(CENT, ROUND_HALF_UP), "f")
-    text = text.rstrip("0").rstrip(".")
+def _share(report: Report) -> Decimal:
+    return Decimal(str(report.score)) / Decimal(str(report.max_score))
+
+
+def _write_grade(grade: Decimal, comma: bool) -> str:
+    text = format(grade.quantize(CENT, ROUND_HALF_UP), "f").rstrip("0").rstrip(".")
     return text.replace(".", ",") if comma else text
 
 

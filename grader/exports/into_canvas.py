@@ -6,7 +6,7 @@ The rules are those of Canvas's own importer (lib/gradebook_importer.rb).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from grader.errors import UsageError
@@ -31,7 +31,7 @@ NOTICES = {"", "muted", "manual posting"}
 UNSAID = Decimal(100)
 
 
-def fill_canvas(raw: bytes, graded: Sequence[Graded], column: str) -> Filled:
+def fill_canvas(raw: bytes, graded: Iterable[Graded], column: str) -> Filled:
     """The export with the scores in `column`: its title, its id, or both as the header has them.
 
     Scores are scaled to Points Possible, or stay out of 100 where the file does not say. Raises

@@ -8,7 +8,7 @@ maximum right after it (mod/assign/feedback/offline).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from grader.errors import UsageError
 from grader.exports.gradebook import (
@@ -29,7 +29,7 @@ IDENTIFIER = re.compile(r".*?(\d+)")
 LOCKED = "no"
 
 
-def fill_moodle(raw: bytes, graded: Sequence[Graded], column: str = GRADE) -> Filled:
+def fill_moodle(raw: bytes, graded: Iterable[Graded], column: str = GRADE) -> Filled:
     """The worksheet with the scores in `column`, scaled to each row's maximum.
 
     Raises UsageError for another kind of file, a column that is not there or there twice, and a

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.clean import clean
-from grader.model import Graded, Message, NamedMistake, Outcome, Report, Verdict
+from grader.model import Graded, Message, NamedMistake, Report, Verdict
 from grader.reports.failures import HINTS
 from grader.reports.view import View
 from grader.texts import Texts, load_pages
@@ -78,11 +78,6 @@ def is_trouble(message: Message | None) -> bool:
         return False
     inner = message.fields.get("inner")
     return message.key.startswith("trouble.") or (isinstance(inner, Message) and is_trouble(inner))
-
-
-def is_judged(verdict: Verdict) -> bool:
-    """False for what a file does not offer, which many systems have no word for."""
-    return verdict.outcome is not Outcome.NOT_APPLICABLE
 
 
 def name_of(graded: Graded) -> str:

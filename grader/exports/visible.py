@@ -141,14 +141,17 @@ def _has_line(message: Message) -> bool:
 
 
 def _ask(report: Report, sights: Mapping[str, Sight]) -> Iterator[str]:
-    """The follow-ups but those that only a hidden case can have led to."""
-    known = {f"mistake:{mistake}" for mistake in _mistakes(report, sights)}
-    known |= {f"area:{v.area}" for v in _failed(report, sights, Sight.VISIBLE, Sight.NAME_ONLY)}
-    failed = _failed(report, sights, *Sight)
-    secret = {f"mistake:{v.mistake}" for v in failed} | {f"area:{v.area}" for v in failed}
-    secret -= known
+    """The follow-ups but those that hidden cases may have led to."""
+    known = _labels(_failed(report, sights, Sight.VISIBLE))
+    secret = _labels(_failed(report, sights, *Sight)) - known
     questions = load_questions("en")
     for name in report.follow_ups:
         after = set(questions[name].after)
-        if after.isdisjoint(secret) or not after.isdisjoint(known):
+        # A question about a mistake that students see may stay, whatever else would lead to it.
+        if after.isdisjoint(secret) or any(one.startswith("mistake:") for one in after & known):
             yield name
+
+
+def _labels(verdicts: Sequence[Verdict]) -> set[str]:
+    mistakes = {f"mistake:{v.mistake}" for v in verdicts if v.mistake}
+    return mistakes | {f"area:{v.area}" for v in verdicts}
