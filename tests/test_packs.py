@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
@@ -198,7 +199,9 @@ def make_wheel():
 def test_setup_installs_from_wheels_without_a_network(tmp_path):
     path, wheel = make_wheel()
     folder = unpack("gradescope", tmp_path / "with space", Pack(extra={path: wheel}))
-    done = run("bash", folder / "setup.sh", PIP_NO_INDEX=1, PIP_CONFIG_FILE=os.devnull)
+    # This Python can make environments; the script would have to install one that can.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = run("bash", folder / "setup.sh", PATH=path, PIP_NO_INDEX=1, PIP_CONFIG_FILE=os.devnull)
     assert done.returncode == 0, done.stderr
     assert run(folder / "venv" / "bin" / "mha-grade").stdout == "installed\n"
 

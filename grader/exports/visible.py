@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from grader.exports.hidden import divide, fold, row_of
 from grader.exports.sight import Sight, Visibility
 from grader.model import (
     Diagnosis,
@@ -17,11 +17,8 @@ from grader.model import (
     Report,
     Verdict,
 )
-from grader.model.report import UNCHARGED
 from grader.questions import load_questions
 
-# The rows that stand for all hidden cases: of those that count, and of our own failures.
-HIDDEN_AREA, HIDDEN_CASES, HIDDEN_ERRORS = "hidden", "hidden-cases", "hidden-errors"
 # Messages that say what an outcome means, and nothing about inputs or values.
 BARE = ("skipped.", "not-offered.")
 
@@ -33,13 +30,14 @@ def for_students(report: Report, visibility: Visibility, now: datetime) -> Repor
     printed their inputs.
     """
     sights = {verdict.case: visibility.of(verdict, now) for verdict in report.verdicts}
+    hidden = [v for v in report.verdicts if sights[v.case] is Sight.HIDDEN]
     if all(sight is Sight.VISIBLE for sight in sights.values()):
         return replace(report, seed=None)
     return replace(
         report,
         seed=None,
-        verdicts=(*_show(report, sights), *_fold(report, sights)),
-        areas=dict(_divide(report, sights)),
+        verdicts=(*_show(report, sights), *fold(hidden)),
+        areas=divide(report, hidden),
         diagnosis=_diagnose(report, sights),
         follow_ups=tuple(_ask(report, sights)),
         printed=Printed("", 0),
@@ -47,7 +45,7 @@ def for_students(report: Report, visibility: Visibility, now: datetime) -> Repor
 
 
 def _show(report: Report, sights: Mapping[str, Sight]) -> Iterator[Verdict]:
-    hidden = {v.case: _fold_into(v) for v in report.verdicts if sights[v.case] is Sight.HIDDEN}
+    hidden = {v.case: row_of(v) for v in report.verdicts if sights[v.case] is Sight.HIDDEN}
     secret = {v.mistake for v in report.verdicts} - _mistakes(report, sights)
     for verdict in report.verdicts:
         if verdict.case in hidden:
@@ -65,51 +63,6 @@ def _show(report: Report, sights: Mapping[str, Sight]) -> Iterator[Verdict]:
             yield replace(verdict, message=None)
         else:
             yield replace(verdict, message=message)
-
-
-def _fold_into(verdict: Verdict) -> str:
-    return HIDDEN_ERRORS if verdict.outcome is Outcome.ERROR else HIDDEN_CASES
-
-
-def _hidden(report: Report, sights: Mapping[str, Sight]) -> list[Verdict]:
-    return [v for v in report.verdicts if sights[v.case] is Sight.HIDDEN]
-
-
-def _fold(report: Report, sights: Mapping[str, Sight]) -> Iterator[Verdict]:
-    counted = [v for v in _hidden(report, sights) if v.outcome not in UNCHARGED]
-    errors = [v for v in _hidden(report, sights) if v.outcome is Outcome.ERROR]
-    if counted:
-        passed = all(v.outcome is Outcome.PASSED for v in counted)
-        spotless = passed and not any(v.message for v in counted)
-        key = "hidden.passed" if passed else "hidden.failed"
-        message = None if spotless else Message(key, {"count": len(counted)})
-        outcome = Outcome.PASSED if passed else Outcome.FAILED
-        yield _row(HIDDEN_CASES, outcome, counted, message)
-    if errors:
-        message = Message("hidden.errors", {"count": len(errors)})
-        yield _row(HIDDEN_ERRORS, Outcome.ERROR, errors, message)
-
-
-def _row(case: str, outcome: Outcome, of: Sequence[Verdict], message: Message | None) -> Verdict:
-    points = math.fsum(v.points for v in of)
-    return Verdict(case, HIDDEN_AREA, outcome, points, _possible(of), message)
-
-
-def _possible(verdicts: Sequence[Verdict]) -> float:
-    return math.fsum(v.max_points for v in verdicts)
-
-
-def _divide(report: Report, sights: Mapping[str, Sight]) -> Iterator[tuple[str, float]]:
-    """The areas that still have a case, and the hidden cases as one more."""
-    hidden = _hidden(report, sights)
-    shown = {v.area for v in report.verdicts if sights[v.case] is not Sight.HIDDEN}
-    for area, points in report.areas.items():
-        if area in shown:
-            gone = _possible([v for v in hidden if v.area == area])
-            yield area, round(points - gone, 4)
-    left = [v for v in hidden if v.outcome is not Outcome.NOT_APPLICABLE]
-    if left:
-        yield HIDDEN_AREA, round(_possible(left), 4)
 
 
 def _failed(report: Report, sights: Mapping[str, Sight], *allowed: Sight) -> list[Verdict]:
