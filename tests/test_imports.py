@@ -25,8 +25,9 @@ LAYERS = {
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
     "questions": ["model", "errors"],
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
+    "exports": ["model", "texts", "questions", "errors", "clean", "reports", "__version__"],
 }
-NOT_IN_BANK = ["cli", "reports", "grade", "audit"]
+NOT_IN_BANK = ["cli", "reports", "exports", "grade", "audit"]
 
 
 def sources(*folders):

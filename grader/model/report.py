@@ -106,11 +106,14 @@ UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 
 @dataclass(frozen=True)
 class Report:
-    """All that is known about one graded submission; every format is made from this."""
+    """All that is known about one graded submission; every format is made from this.
+
+    `seed` is None in what a student sees: it would pose the hidden cases again.
+    """
 
     submission: Submission
     exercise: str
-    seed: int
+    seed: int | None
     verdicts: tuple[Verdict, ...]
     areas: Mapping[str, float]
     convention: tuple[Message, ...]

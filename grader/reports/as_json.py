@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from grader import __version__
@@ -13,12 +15,31 @@ from grader.reports.view import PLAIN, View
 from grader.texts import Texts, load_pages
 
 SCHEMA = 1
+# Half characters, as in file names that are not UTF-8: strict readers refuse them.
+LONE = re.compile("[\ud800-\udfff]")
 
 
 def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """The whole report; sentences in the language of `texts`, keys and values as they are."""
-    # ASCII, so that no terminal's encoding can spoil it.
-    return json.dumps(describe(report, texts, view), allow_nan=False) + "\n"
+    return to_json(describe(report, texts, view)) + "\n"
+
+
+def to_json(data: Any, indent: int | None = None) -> str:
+    """JSON that every reader takes: no NaN, no half characters.
+
+    In ASCII, so that no terminal's encoding can spoil it.
+    """
+    return json.dumps(_mend(data), allow_nan=False, indent=indent)
+
+
+def _mend(value: Any) -> Any:
+    if isinstance(value, str):
+        return LONE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_mend(key): _mend(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mend(item) for item in value]
+    return value
 
 
 def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]:

@@ -130,7 +130,8 @@ def _printed(report: Report, texts: Texts) -> Iterator[str]:
 
 def _footer(report: Report, texts: Texts) -> Iterator[str]:
     yield from wrap(texts(f"isolation.{report.isolation.level}"), "", "")
-    parts = [texts("seed", seed=report.seed), texts("time", seconds=report.seconds)]
+    parts = [] if report.seed is None else [texts("seed", seed=report.seed)]
+    parts.append(texts("time", seconds=report.seconds))
     if report.environment:
         parts.append(texts("versions", **report.environment))
     yield "  ".join(parts)
