@@ -47,8 +47,8 @@ def open_session(forge, submit):
     """Source text and limits -> Session on the shared zygote, closed after the test."""
     opened = []
 
-    def open_one(source, path="submission.py", **limits):
-        opened.append(Session(forge, submit(source, path), Limits(**limits)))
+    def open_one(source, path="submission.py", without=(), **limits):
+        opened.append(Session(forge, submit(source, path), Limits(**limits), without=without))
         return opened[-1]
 
     yield open_one

@@ -43,10 +43,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Isolation:
-    """How far the submission was shut in: a level, and the layers that were in force."""
+    """How far the submission was shut in: a level, the layers in force, and those that are not."""
 
     level: str
     layers: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

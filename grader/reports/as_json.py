@@ -37,6 +37,8 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
         "isolation": {
             "level": report.isolation.level,
             "layers": list(report.isolation.layers),
+            "missing": list(report.isolation.missing),
+            "text": texts(f"isolation.{report.isolation.level}"),
         },
         "convention": [_say(message, texts) for message in report.convention],
         "areas": [

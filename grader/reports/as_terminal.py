@@ -23,7 +23,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """
     path = clean(report.submission.path, 200)
     title = texts("title", exercise=report.exercise or texts("unnamed"), path=path)
-    lines = [title, ""]
+    lines = [title, "", *_isolation(report, texts), ""]
     if report.refusal is not None:
         lines += [texts("heading.refused"), *wrap(texts.say(report.refusal)), ""]
     else:
@@ -41,6 +41,13 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
         lines += [*write_follow_ups(report, texts, view)]
     lines += [*_printed(report, texts), *_footer(report, texts)]
     return "\n".join(lines) + "\n"
+
+
+def _isolation(report: Report, texts: Texts) -> Iterator[str]:
+    said = texts(f"isolation.{report.isolation.level}")
+    if report.isolation.missing:
+        said = texts("isolation.lacking", said=said, layers=", ".join(report.isolation.missing))
+    yield from wrap(said, "", "")
 
 
 def _areas(report: Report, texts: Texts) -> Iterator[str]:
@@ -126,7 +133,6 @@ def _printed(report: Report, texts: Texts) -> Iterator[str]:
 
 
 def _footer(report: Report, texts: Texts) -> Iterator[str]:
-    yield from wrap(texts(f"isolation.{report.isolation.level}"), "", "")
     parts = [texts("seed", seed=report.seed), texts("time", seconds=report.seconds)]
     if report.environment:
         parts.append(texts("versions", **report.environment))

@@ -29,6 +29,7 @@ from grader.worker.protocol import MAX_STEPS, PROBE, Blob
 
 MAX_TEXT = 2000
 MAX_NAME = 1000
+MAX_WANTED = 50
 MAX_PARAMETERS = 1000
 # Each traced value is looked up among all landmarks: a large one would hold up the grader.
 MAX_STEP_SIZE = 4096
@@ -166,6 +167,14 @@ def read_classes(header: dict[str, Any]) -> tuple[CandidateClass, ...]:
         return tuple(_read_class(found) for found in header["classes"])
     except CLAIMS as error:
         raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None
+
+
+def read_wanted(header: Mapping[str, Any]) -> set[str]:
+    """The modules that a worker could not find; only names are believed to be names."""
+    wanted = header.get("wanted", [])
+    if not isinstance(wanted, list):
+        return set()
+    return {name for name in wanted[:MAX_WANTED] if isinstance(name, str) and len(name) < 200}
 
 
 def read_fault(header: dict[str, Any]) -> Fault | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import linecache
 import sys
 import traceback
@@ -22,7 +21,6 @@ from .protocol import Blob
 from .values import DTYPES, to_tensor
 
 MODULE_NAME = "submission"
-LATE = {"checkpoint": "torch._dynamo", "torch.compile": "torch._dynamo"}
 MAX_TEXT = 2000
 Reply = tuple[dict[str, Any], list[Blob]]
 
@@ -54,7 +52,6 @@ class Submission:
         try:
             with self._guard("load"):
                 exec(compile(source, name, "exec", dont_inherit=True), self.module.__dict__)
-                _import_late(source)
             with self._guard("describe"):
                 return {"status": "ok", "classes": describe.classes(self.module)}
         except Stopped as stopped:
@@ -201,13 +198,6 @@ class Submission:
 def _seed(seed: int) -> None:
     # Not torch.manual_seed: it formats a stack trace for devices that are not here.
     torch.default_generator.manual_seed(seed)
-
-
-def _import_late(source: str) -> None:
-    """Import now what torch would import in a first call, which has less time than a load has."""
-    for word, name in LATE.items():
-        if word in source:
-            importlib.import_module(name)
 
 
 def _guarded(make: Callable[[], str], otherwise: str) -> str:
