@@ -218,7 +218,10 @@ SENTENCES = {
     "exits": ("import sys\nsys.exit(3)\n", "The file ends the program when it is imported"),
     "dies": ("import os\nos._exit(0)\n", "The file ends the process when it is imported"),
     "input": ("input()\n", "The file waits for keyboard input when it is imported (line 1)"),
-    "package": ("import no_such_thing\n", "The file cannot be imported (line 1): No module named"),
+    "package": (
+        "import no_such_thing\n",
+        "The file imports no_such_thing (line 1), which is not open to it.",
+    ),
     "several": (
         "from torch import nn\n"
         "class MultiHeadAttentionA(nn.Module):\n    def forward(self, x): return x\n"

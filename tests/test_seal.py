@@ -10,6 +10,7 @@ import pytest
 from grader.model import Probe, Status
 from grader.sandbox import launch, level
 from grader.sandbox.level import FORBIDDEN, LAYERS, WALLS, judge, lower
+from grader.texts import load_texts
 from grader.worker.seal import LAYERS as APPLIED
 from grader.worker.seal import filter as book
 from grader.worker.seal import numbers, policy, trial
@@ -175,6 +176,28 @@ def test_late_import_begins_again_and_prints_once(open_session):
     assert session.load().status is Status.OK
     session.close()
     assert session.printed.text == "here\nthere\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (
+            "x = 1\nopen('data.txt')",
+            "The import of the file asks for something that is closed while it is graded (line 2): "
+            "a file, the network, another program or a thread (PermissionError: [Errno 13] "
+            "Permission denied: 'data.txt')",
+        ),
+        (
+            "import flash_attn",
+            "The file imports flash_attn (line 1), which is not open to it. If it is installed, "
+            "--package flash_attn opens it.",
+        ),
+        ("from torch import no", "The file cannot be imported (line 1): cannot import name 'no' "),
+    ],
+)
+def test_closed_thing_is_said(grade_source, source, sentence):
+    report = grade_source(source)
+    assert load_texts("en").say(report.refusal).startswith(sentence)
 
 
 def test_endless_wants_come_to_an_end(open_session):
