@@ -82,6 +82,7 @@ def grade(submission: Submission, forge: Forge, request: Request) -> Report:
         environment=dict(forge.environment),
         isolation=session.isolation,
         printed=session.printed,
+        flags=session.flags,
         seconds=time.monotonic() - began,
     )
 

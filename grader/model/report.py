@@ -105,7 +105,10 @@ UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 
 @dataclass(frozen=True)
 class Report:
-    """All that is known about one graded submission; every format is made from this."""
+    """All that is known about one graded submission; every format is made from this.
+
+    `flags` are words in its text that a person may want to look at; nothing follows from them.
+    """
 
     submission: Submission
     exercise: str
@@ -121,6 +124,7 @@ class Report:
     refusal: Message | None = None
     diagnosis: Diagnosis = Diagnosis()
     follow_ups: tuple[str, ...] = ()
+    flags: tuple[tuple[str, int], ...] = ()
 
     def earned(self, area: str) -> float:
         """Points earned in one area."""

@@ -59,6 +59,7 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
         ],
         "diagnosis": _diagnose(report, texts),
         "follow_ups": [_ask(name, texts, view) for name in report.follow_ups],
+        "flags": [{"word": word, "line": line} for word, line in report.flags],
         "printed": {"text": report.printed.text, "bytes": report.printed.size},
         "environment": dict(report.environment),
         "seconds": round(report.seconds, 3),

@@ -39,7 +39,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
         lines += [*_errors(report, texts), *last]
         lines += [*_walk(report, texts)] if view.walk else []
         lines += [*write_follow_ups(report, texts, view)]
-    lines += [*_printed(report, texts), *_footer(report, texts)]
+    lines += [*_flags(report, texts), *_printed(report, texts), *_footer(report, texts)]
     return "\n".join(lines) + "\n"
 
 
@@ -121,6 +121,14 @@ def _walk(report: Report, texts: Texts) -> Iterator[str]:
         parts = (pad(stride.name, names), pad(stride.operation, done), pad(stride.shape, shapes))
         yield f"{stride.line:>5}  {'  '.join(parts)}  {stride.what}".rstrip()
     yield ""
+
+
+def _flags(report: Report, texts: Texts) -> Iterator[str]:
+    if report.flags:
+        yield texts("heading.flags")
+        words = (texts("flag", word=word, line=line) for word, line in report.flags)
+        yield from wrap(", ".join(words))
+        yield ""
 
 
 def _printed(report: Report, texts: Texts) -> Iterator[str]:

@@ -88,6 +88,8 @@ class Session:
         # Layers left out, to see what the others are worth.
         self.without = without
         self._isolation: Isolation | None = None
+        # Words in the source that a person may want to look at, with their lines.
+        self.flags: tuple[tuple[str, int], ...] = ()
         # Modules that a worker wanted too late, and how often one had to begin again for it.
         self._wanted: set[str] = set()
         self._rounds = 0
@@ -187,6 +189,7 @@ class Session:
         reply, _ = worker.line.ask(request, [source], SEAL_SECONDS)
         found = level.judge(reply["layers"], reply["refused"], level.read_kernel(worker.pid))
         self._isolation = level.lower(self._isolation, found)
+        self.flags = wire.read_calls(reply.get("flags", []))
 
     def _is_wanting(self, reply: Mapping[str, Any]) -> bool:
         """True when a module was missing that can be there from the start, in a fresh worker."""

@@ -135,7 +135,7 @@ def read_observation(
             parameter_gradients={
                 clean(name, MAX_NAME): _pick([at], arrays)[0] for name, at in gradients.items()
             },
-            ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
+            ready_made=read_calls(header.get("seen", [])),
             turned=tuple(clean(name, 80) for name in header.get("turned", [])),
             asked=tuple(clean(name, 80) for name in header.get("asked", [])),
             trace=_read_trace(header.get("trace", []), arrays),
@@ -175,6 +175,13 @@ def read_wanted(header: Mapping[str, Any]) -> set[str]:
     if not isinstance(wanted, list):
         return set()
     return {name for name in wanted[:MAX_WANTED] if isinstance(name, str) and len(name) < 200}
+
+
+def read_calls(found: list[list[Any]]) -> tuple[tuple[str, int], ...]:
+    """Names with the lines they are at, the first ones of many."""
+    return tuple(
+        (clean(name, 80), min(_index(line), MAX_NUMBER)) for name, line in found[:MAX_WANTED]
+    )
 
 
 def read_fault(header: dict[str, Any]) -> Fault | None:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any
 
-from . import execute, imports, protocol, seal
+from . import execute, imports, protocol, ready_made, scan, seal
 
 
 def live(reader: int, writer: int, parent: int | None = None) -> None:
@@ -36,13 +36,18 @@ def live(reader: int, writer: int, parent: int | None = None) -> None:
 def shut_in(
     request: dict[str, Any], blobs: list[protocol.Blob], shelf: imports.Shelf
 ) -> dict[str, Any]:
-    """Import what the source names, and whatever was found wanting before; then seal."""
-    names = [*request["wanted"], *imports.named_in(blobs[0].data.decode())]
+    """Import what the source names, and whatever was found wanting before; then seal.
+
+    Only then is the source parsed, and searched for what a person may want to look at.
+    """
+    source = blobs[0].data.decode()
+    names = [*request["wanted"], *imports.named_in(source)]
     tried = imports.preload(names, request["packages"])
+    ready_made.install_late()
     reply = seal.close(request)
     # Whether or not files can still be opened: a file has the same at every level.
     shelf.close(tried, request["packages"])
-    return reply
+    return {**reply, "flags": scan.find_flags(source)}
 
 
 def answer_request(

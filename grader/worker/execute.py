@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import between, describe, protocol, stand_in, trace, watch
+from . import between, describe, protocol, ready_made, stand_in, trace, watch
 from .answer import Answer
 from .built import Built, Kept, WeightSets
 from .passes import autocast, call_module, go_back, gradient_mode, make_inputs, materialise
@@ -48,6 +48,7 @@ class Submission:
         # inspect and dataclasses ask for the source; there is no file to read it from.
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
         self.module.__file__ = name
+        ready_made.read(name)
         sys.modules[MODULE_NAME] = self.module
         try:
             with self._guard("load"):
@@ -87,8 +88,7 @@ class Submission:
         # What forward draws must not depend on whether a constructor has drawn before it; and the
         # state must be none that a file may set by itself.
         _seed(request["seed"] ^ 0x5EED)
-        seen = watch.Watch()
-        mode = seen if request["watch"] else contextlib.nullcontext()
+        mode: Any = contextlib.nullcontext()
         if request["trace"]:
             known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
             mode = recorder = trace.Recorder(self.name, known)
@@ -123,8 +123,7 @@ class Submission:
         if request["trace"]:
             answer.add_trace(recorder.steps)
         answer.header["asked"] = sorted(stand_in.ASKED)
-        called = watch.CALLED | seen.seen
-        answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)
+        answer.header["seen"] = ready_made.take(module)
         if request["device"] != "cpu":
             answer.header["stray"] = describe.stray(module)
         self.kept.put(request["keep"], built)

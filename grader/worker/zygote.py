@@ -74,9 +74,9 @@ def warm() -> None:
         linear = torch.nn.Linear(4, 4).to(dtype)
         x = torch.ones(1, 2, 4, dtype=dtype, requires_grad=True)
         torch.softmax(linear(x) @ x.transpose(1, 2), dim=-1).sum().backward()
-    from . import child, defaults, watch  # noqa: F401  imported here so that no worker has to
+    from . import child, defaults, ready_made  # noqa: F401  imported here so that no worker has to
 
-    watch.install()
+    ready_made.install()
     defaults.install()
 
     # Frozen, what torch left behind is never looked at again and stays shared with the children.
