@@ -100,7 +100,7 @@ TRICKS = {
     "encoder layer": (ENCODER, "m(x)", MHA),
     "encoder fast path": (ENCODER + "; m.eval().requires_grad_(False)", "m(x)", LAYER),
     "quantizable": (
-        "import torch.ao.nn.quantizable as z\nm = z.MultiheadAttention(4, 2)\nx = torch.ones(3, 1, 4)",
+        "import torch.ao.nn.quantizable as z\nm, x = z.MultiheadAttention(4, 2), q[0]",
         "m(x, x, x)[0]",
         "_forward_impl",
     ),

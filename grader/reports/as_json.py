@@ -7,12 +7,14 @@ import json
 from typing import Any
 
 from grader import __version__
+from grader.clean import clean
 from grader.model import Message, Report
 from grader.questions import load_questions
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts, load_pages
 
 SCHEMA = 1
+MAX_PATH = 4096
 
 
 def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
@@ -26,7 +28,10 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
     return {
         "schema": SCHEMA,
         "grader": __version__,
-        "submission": {"path": report.submission.path, "sha256": report.submission.sha256},
+        "submission": {
+            "path": clean(report.submission.path, MAX_PATH),
+            "sha256": report.submission.sha256,
+        },
         "exercise": report.exercise or None,
         "bank": report.bank or None,
         "seed": report.seed,

@@ -17,7 +17,7 @@ from typing import Any
 
 STATEMENT = re.compile(r"^[ \t;]*(?:from|import)[ \t]+([\w. \t,]+)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-MAX_NAMES = 200
+MAX_NAMES = 400
 # What torch is made of, or imports itself when it comes to it.
 TORCH = {
     *("torch", "functorch", "torchgen", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"),
