@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+import unicodedata  # noqa: F401  Python's parser imports it where a name is not ASCII
 from collections.abc import Iterable, Sequence
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
 from types import ModuleType
@@ -32,7 +33,7 @@ LATE = {
 NEVER = re.compile(
     r"(antigravity|this|__phello__|test|idlelib|turtledemo|lib2to3|ensurepip|venv|pip|grader)(\.|$)"
     r"|torch\.(testing\._internal|distributed|utils\.(benchmark|bottleneck))(\.|$)"
-    r"|torch\._inductor(?!\.compiler_bisector$)(\.|$)"
+    r"|torch\._inductor(?!(\.compiler_bisector|\.config)?$)(\.|$)"
     r"|(.*\.)?__main__(\.|$)"
 )
 

@@ -32,7 +32,7 @@ def find_flags(source: str) -> list[tuple[str, int]]:
             for word in WORDS:
                 if name == word or name.startswith(word + ".") or name.endswith("." + word):
                     found.setdefault(word, line)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except Exception:
         return []
     return sorted(found.items(), key=lambda pair: pair[1])[:MAX_FOUND]
 

@@ -9,7 +9,8 @@ TABLE = """
     chdir 80 49; chmod 90 -; chown 92 -; chroot 161 51; clock_getres 229 114;
     clock_gettime 228 113; clock_nanosleep 230 115; clock_settime 227 112; clone 56 220;
     close 3 57; close_range 436 436; connect 42 203; copy_file_range 326 285; creat 85 -;
-    delete_module 176 106; dup 32 23; dup2 33 -; dup3 292 24; execve 59 221; execveat 322 281;
+    delete_module 176 106; dup 32 23; dup2 33 -; dup3 292 24; epoll_create 213 -;
+    epoll_create1 291 20; eventfd 284 -; eventfd2 290 19; execve 59 221; execveat 322 281;
     exit 60 93; exit_group 231 94; faccessat 269 48; faccessat2 439 439; fallocate 285 47;
     fanotify_init 300 262; fchdir 81 50; fchmod 91 52; fchmodat 268 53; fchown 93 55;
     fchownat 260 54; fcntl 72 25; finit_module 313 273; fork 57 -; fremovexattr 199 16;
@@ -50,12 +51,13 @@ TABLE = """
     setpgid 109 154; setpriority 141 140; setregid 114 143; setresgid 119 149; setresuid 117 147;
     setreuid 113 145; setrlimit 160 164; setsid 112 157; setsockopt 54 208; settimeofday 164 170;
     setuid 105 146; setxattr 188 5; shmat 30 196; shmctl 31 195; shmget 29 194; shutdown 48 210;
-    sigaltstack 131 132; socket 41 198; socketpair 53 199; splice 275 76; stat 4 -; statfs 137 43;
-    swapon 167 224; symlink 88 -; symlinkat 266 36; sysinfo 99 179; syslog 103 116; tee 276 77;
-    tgkill 234 131; time 201 -; times 100 153; tkill 200 130; truncate 76 45; umask 95 166;
-    umount2 166 39; uname 63 160; unlink 87 -; unlinkat 263 35; unshare 272 97;
-    userfaultfd 323 282; utime 132 -; utimensat 280 88; utimes 235 -; vfork 58 -; vhangup 153 58;
-    vmsplice 278 75; write 1 64; writev 20 66;
+    sigaltstack 131 132; signalfd 282 -; signalfd4 289 74; socket 41 198; socketpair 53 199;
+    splice 275 76; stat 4 -; statfs 137 43; swapon 167 224; symlink 88 -; symlinkat 266 36;
+    sysinfo 99 179; syslog 103 116; tee 276 77; tgkill 234 131; time 201 -; timerfd_create 283 85;
+    times 100 153; tkill 200 130; truncate 76 45; umask 95 166; umount2 166 39; uname 63 160;
+    unlink 87 -; unlinkat 263 35; unshare 272 97; userfaultfd 323 282; utime 132 -;
+    utimensat 280 88; utimes 235 -; vfork 58 -; vhangup 153 58; vmsplice 278 75; write 1 64;
+    writev 20 66;
 """
 
 

@@ -60,6 +60,7 @@ REFUSED: dict[int, str] = {
         kexec_load syslog settimeofday clock_settime adjtimex migrate_pages move_pages mbind
         set_mempolicy quotactl vhangup iopl ioperm
         landlock_create_ruleset landlock_add_rule landlock_restrict_self
+        epoll_create epoll_create1 eventfd eventfd2 timerfd_create signalfd signalfd4
         splice tee vmsplice sendfile copy_file_range pipe pipe2
     """,
 }
