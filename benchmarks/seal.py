@@ -4,7 +4,9 @@ Run with the installed package's Python: `python benchmarks/seal.py [ROUNDS]`. R
 that a change in the machine's speed meets both.
 """
 
+import os
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,8 +19,22 @@ from grader.sandbox.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "import torch\nfrom torch import nn\n\nclass Attention(nn.Module):\n    pass\n"
+ANSWER = ROOT / "reference" / "self_attention.py"
+UNSEALED = (*WALLS, "trial")
+# What the command does, with layers left out.
+COLD = """
+import functools, gc, sys
+gc.disable()
+from grader.sandbox.launch import launch_zygote
+launched = launch_zygote()
+import grader.grade
+grader.grade.Session = functools.partial(grader.grade.Session, without={without!r})
+from grader.cli import run
+sys.argv[1:] = [{answer!r}, "--seed", "1"]
+run(launched)
+"""
 WITHOUT = {
-    "limits only, as before there was a seal": (*WALLS, "trial"),
+    "limits only, as before there was a seal": UNSEALED,
     "system call filter": tuple(layer for layer in WALLS if layer != "system-call-filter"),
     "landlock": tuple(layer for layer in WALLS if layer != "landlock"),
     "all but namespaces": ("namespaces",),
@@ -50,5 +66,29 @@ def compare(rounds: int) -> None:
         print(f"{name:44} {wall:8.2f} {cpu:8.2f} {over:14.2f}")
 
 
+def grade_cold(without: tuple[str, ...]) -> tuple[float, float]:
+    """Wall and processor seconds of one graded file, from the start of the command to its end."""
+    began = time.perf_counter()
+    command = [sys.executable, "-c", COLD.format(without=without, answer=str(ANSWER))]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return time.perf_counter() - began, usage.ru_utime + usage.ru_stime
+
+
+def compare_cold(rounds: int) -> None:
+    ways = {"unsealed": UNSEALED, "sealed": ()}
+    found = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, without in ways.items():
+            found[name].append(grade_cold(without))
+    print(f"\n{'a cold grade':44} {'wall s':>8} {'cpu s':>8}   ({rounds} rounds)")
+    for name, pairs in found.items():
+        wall, cpu = (statistics.median(part) for part in zip(*pairs))
+        print(f"{name:44} {wall:8.3f} {cpu:8.3f}")
+
+
 if __name__ == "__main__":
-    compare(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    compare(rounds)
+    compare_cold(max(3, rounds // 5))

@@ -240,6 +240,8 @@ def lesser_forge(request):
     if os.geteuid() != 0:
         pytest.skip("needs rights to give up")
     opened = open_forge(launch_lesser(request.param))
+    # It imports more than others do: no file's time may begin before that.
+    assert opened.environment
     yield opened
     opened.close()
 
@@ -247,7 +249,10 @@ def lesser_forge(request):
 @pytest.mark.hostile
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_hostile_file_under_fewer_rights(path, grade_hostile, lesser_forge, plants):
+    launched = lesser_forge.launched
     report = grade_hostile(path, (), lesser_forge)
+    # Another in its place would have all rights again.
+    assert lesser_forge.launched is launched
     said = check_at_every_level(path, report, lesser_forge)
     assert report.isolation.level == "full"
     check_at_level_full(path, report, plants, said)

@@ -172,6 +172,9 @@ def test_rule_is_of_the_exercise(grade_source):
 
 
 def test_words_to_look_at_are_flagged(grade_source):
-    report = grade_source("import gc\nimport torch\nx = torch._C\ny = gc.get_objects\neval('1')\n")
-    assert report.flags == (("gc", 1), ("torch._C", 3), ("eval", 5))
+    report = grade_source(
+        "import gc\nimport torch\nx = torch._C\ny = x.__class__.__code__\neval('1')"
+    )
+    assert report.flags == (("gc", 1), ("torch._C", 3), ("__code__", 4), ("eval", 5))
+    assert grade_source("import torch\nx = torch.nn.Linear(1, 1).eval()\n").flags == ()
     assert grade_source(OWN).flags == ()

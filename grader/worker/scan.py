@@ -30,11 +30,17 @@ def find_flags(source: str) -> list[tuple[str, int]]:
         found: dict[str, int] = {}
         for name, line in _names(tree):
             for word in WORDS:
-                if name == word or name.startswith(word + ".") or name.endswith("." + word):
+                if _is_meant(word, name):
                     found.setdefault(word, line)
     except Exception:
         return []
     return sorted(found.items(), key=lambda pair: pair[1])[:MAX_FOUND]
+
+
+def _is_meant(word: str, name: str) -> bool:
+    # A method may be called eval; a name with underscores is the same wherever it stands.
+    ends_so = word.startswith("__") and name.endswith("." + word)
+    return name == word or name.startswith(word + ".") or ends_so
 
 
 def _names(tree: ast.AST) -> Iterator[tuple[str, int]]:

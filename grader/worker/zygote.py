@@ -170,7 +170,7 @@ def _hide_memory() -> None:
 def _end_orphans(running: set[int]) -> None:
     """End whatever is a child of ours and not a running worker."""
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="utf-8") as file:
             children = [int(pid) for pid in file.read().split()]
     except OSError:
         return

@@ -16,7 +16,7 @@ def limit_memory(request: dict[str, Any]) -> None:
     """
     import resource
 
-    with open("/proc/self/statm", encoding="ascii") as file:
+    with open("/proc/self/statm", encoding="utf-8") as file:
         mapped = int(file.read().split()[0]) * resource.getpagesize()
     cap = mapped + (int(request["limits"]["memory_mib"]) << 20)
     resource.setrlimit(resource.RLIMIT_AS, (cap, cap))

@@ -53,6 +53,6 @@ def end_with(parent: int | None) -> None:
 
 def has(capability: int) -> bool:
     """True when this process has the capability of this number in effect."""
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+    with open("/proc/self/status", encoding="utf-8", errors="replace") as file:
         line = next((one for one in file if one.startswith("CapEff:")), "CapEff: 0")
     return bool(int(line.split()[1], 16) >> capability & 1)
