@@ -49,8 +49,8 @@ OPEN = {"torch", "grader", *PACKAGES, *sys.stdlib_module_names}
 class Request:
     """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes.
 
-    `terms` are a course's own points and limits. `packages` may be imported by the file beside those
-    that every file may.
+    `terms` are a course's own points and limits. `packages` may be imported by the file
+    beside those that every file may.
     """
 
     seed: int
