@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -9,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
-from grader.bank.findings import Finding, describe_death
+from grader.bank.findings import Finding, describe_death, is_closed
 from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
 from grader.choices import see
@@ -26,6 +28,7 @@ from grader.model import (
     FREE,
     Case,
     Exercise,
+    Fault,
     Message,
     Outcome,
     Report,
@@ -36,15 +39,20 @@ from grader.model import (
 )
 from grader.questions import choose
 from grader.sandbox.forge import Forge
+from grader.sandbox.level import PACKAGES
 from grader.sandbox.session import Loaded, Session
 from grader.variations import UNKNOWN
+
+# What is open to every file, wherever it is installed.
+OPEN = {"torch", "grader", *PACKAGES, *sys.stdlib_module_names}
 
 
 @dataclass(frozen=True)
 class Request:
     """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes.
 
-    `terms` are a course's own points and limits.
+    `terms` are a course's own points and limits. `packages` may be imported by the file
+    beside those that every file may.
     """
 
     seed: int
@@ -52,6 +60,7 @@ class Request:
     class_name: str | None = None
     walked: bool = True
     terms: Terms = field(default_factory=Terms)
+    packages: tuple[str, ...] = ()
 
     def load(self, named: str) -> Exercise:
         """The exercise of this name on the terms that were asked for."""
@@ -63,7 +72,9 @@ def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     """Load, find out how to call it and which parameter is which, judge every case."""
     began = time.monotonic()
     named = request.exercise or header_exercise(submission.source) or FREE
-    session = Session(forge, submission, request.load(named).limits)
+    exercise = request.load(named)
+    packages = (*exercise.packages, *request.packages)
+    session = Session(forge, submission, exercise.limits, packages)
     try:
         report = _grade(session, submission, request, named)
     finally:
@@ -73,6 +84,7 @@ def grade(submission: Submission, forge: Forge, request: Request) -> Report:
         environment=dict(forge.environment),
         isolation=session.isolation,
         printed=session.printed,
+        flags=session.flags,
         seconds=time.monotonic() - began,
     )
 
@@ -194,6 +206,13 @@ def _verdict(case: Case, outcome: Outcome, points: float, message: Message | Non
     return Verdict(case.id, case.area, outcome, points, case.points, message)
 
 
+def _describe_import(fault: Fault) -> Message:
+    missing = re.search(r"No module named '([A-Za-z_]\w*)", fault.text)
+    if missing and missing[1] not in OPEN:
+        return Message("load.no-package", {"name": missing[1], "line": fault.line})
+    return Message("load.import", {"type": fault.type, "text": fault.text, "line": fault.line})
+
+
 def describe_failed_load(loaded: Loaded) -> Message:
     """The sentence for a file that could not be loaded."""
     fault = loaded.fault
@@ -202,10 +221,10 @@ def describe_failed_load(loaded: Loaded) -> Message:
         if "SyntaxError" in fault.bases:
             return Message("load.syntax", fields)
         if "ImportError" in fault.bases:
-            return Message("load.import", fields)
+            return _describe_import(fault)
         if fault.type == "EOFError":
             return Message("load.keyboard", fields)
-        return Message("load.raised", fields)
+        return Message("load.closed" if is_closed(fault) else "load.raised", fields)
     if loaded.status is Status.TIMED_OUT:
         return Message("load.timed-out", {"seconds": loaded.allowed_seconds})
     if loaded.status is Status.EXITED:

@@ -9,6 +9,7 @@ import stat
 import tokenize
 from pathlib import Path
 
+from grader import notebook
 from grader.errors import UnusableSubmission
 from grader.model import Submission
 
@@ -21,8 +22,10 @@ def read_submission(path: Path) -> Submission:
     Opened without following a link and without waiting for a pipe or a device, and looked at only
     once it is known to be a plain file of a plausible size.
     """
-    raw = _read(path)
-    return Submission(str(path), decode(raw, path), hashlib.sha256(raw).hexdigest())
+    is_notebook = path.suffix.lower() == notebook.SUFFIX
+    raw = _read(path, notebook.MAX_BYTES if is_notebook else MAX_BYTES)
+    source = _take_cells(raw, path) if is_notebook else decode(raw, path)
+    return Submission(str(path), source, hashlib.sha256(raw).hexdigest())
 
 
 def submit_bytes(path: str, raw: bytes) -> Submission:
@@ -37,7 +40,22 @@ def submit_text(path: str, source: str) -> Submission:
     return Submission(path, source, hashlib.sha256(source.encode()).hexdigest())
 
 
-def _read(path: Path) -> bytes:
+def _take_cells(raw: bytes, path: Path) -> str:
+    """The code cells of a notebook, held to what a file may have."""
+    try:
+        source = notebook.read_cells(raw)
+        encoded = source.encode()
+    except ValueError:
+        raise UnusableSubmission("file.not-notebook", path=str(path)) from None
+    if len(encoded) > MAX_BYTES:
+        raise UnusableSubmission("file.too-big", path=str(path), limit=MAX_BYTES >> 10)
+    # Its cells are Python text by now, and have no encoding of their own to declare.
+    if "\0" in source:
+        raise UnusableSubmission("file.not-notebook", path=str(path))
+    return source
+
+
+def _read(path: Path, limit: int) -> bytes:
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
         flags |= getattr(os, name, 0)
@@ -56,9 +74,10 @@ def _read(path: Path) -> bytes:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             raise UnusableSubmission("file.not-plain", path=str(path))
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise UnusableSubmission("file.too-big", path=str(path), limit=MAX_BYTES >> 10)
+        # By its size first: of a file that is too big nothing is read.
+        raw = file.read(limit + 1) if info.st_size <= limit else b""
+    if max(info.st_size, len(raw)) > limit:
+        raise UnusableSubmission("file.too-big", path=str(path), limit=limit >> 10)
     return raw
 
 

@@ -19,6 +19,8 @@ from grader.sandbox.session import Session
 torch.set_num_threads(1)
 # The same examples in every run: a suite that fails now and then is not read for long.
 hypothesis.settings.register_profile("suite", deadline=None, database=None, derandomize=True)
+# Asked for by --hypothesis-profile: other examples every time, for as long as it takes.
+hypothesis.settings.register_profile("long", deadline=None, max_examples=100_000)
 hypothesis.settings.load_profile("suite")
 
 
@@ -47,8 +49,8 @@ def open_session(forge, submit):
     """Source text and limits -> Session on the shared zygote, closed after the test."""
     opened = []
 
-    def open_one(source, path="submission.py", **limits):
-        opened.append(Session(forge, submit(source, path), Limits(**limits)))
+    def open_one(source, path="submission.py", without=(), **limits):
+        opened.append(Session(forge, submit(source, path), Limits(**limits), without=without))
         return opened[-1]
 
     yield open_one

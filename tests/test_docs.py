@@ -1,12 +1,14 @@
 """The documents show what the command prints today."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.grade import Request, grade
 from grader.intake import read_submission
+from grader.model import Isolation
 from grader.reports import FORMATS, View
 from grader.texts import load_texts
 
@@ -19,9 +21,10 @@ def test_report_of_a_free_file_is_shown_as_it_is(forge, submit):
         re.search(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE).group(1)
         for kind in ("python", "text")
     )
-    report = grade(submit(source, "my_attention.py"), forge, Request(seed=7))
+    graded = grade(submit(source, "my_attention.py"), forge, Request(seed=7))
+    report = replace(graded, isolation=Isolation("full", ()))
     printed = FORMATS["terminal"](report, load_texts("en"))
-    assert printed.startswith(shown + "\nIsolation: ")
+    assert printed.startswith(shown + "\nSeed 7; ")
 
 
 def test_diagnosis_is_shown_as_it_is(forge):

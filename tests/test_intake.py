@@ -3,6 +3,7 @@
 import contextlib
 import encodings.aliases
 import hashlib
+import json
 import os
 import socket
 import sys
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from grader.errors import UnusableSubmission
 from grader.intake import MAX_BYTES, decode, read_submission
+from grader.notebook import read_cells
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -194,3 +196,84 @@ def test_lone_surrogate_is_refused(written, raw):
 def test_any_bytes_are_read_or_refused(raw):
     with contextlib.suppress(UnusableSubmission):
         assert "\r" not in decode(raw, Path("mine.py"))
+
+
+def notebook(*cells, **more):
+    """A notebook as bytes, of cells that are code unless they are whole dicts."""
+    made = [c if isinstance(c, dict) else {"cell_type": "code", "source": c} for c in cells]
+    return json.dumps({"nbformat": 4, "cells": made, **more}).encode()
+
+
+@pytest.mark.parametrize(
+    ("cells", "source"),
+    [
+        (["x = 1", "y = 2"], "x = 1\ny = 2\n"),
+        ([["x = 1\n", "y = 2"]], "x = 1\ny = 2\n"),
+        ([{"cell_type": "markdown", "source": "# no"}, "x = 1"], "x = 1\n"),
+        (["%matplotlib inline\nx = 1"], "pass  # %matplotlib inline\nx = 1\n"),
+        (["if a:\n    !ls\nelse: b"], "if a:\n    pass  # !ls\nelse: b\n"),
+        (["files = !ls", "nn.Linear??"], "pass  # files = !ls\npass  # nn.Linear??\n"),
+        (["%%bash\nrm x", "y = 1"], "# %%bash\n# rm x\ny = 1\n"),
+        (["%%time\nx = 1"], "pass  # %%time\nx = 1\n"),
+        (["x = (5\n  % 3)"], "x = (5\n  % 3)\n"),
+        (["a = '多'\r\nb = 1"], "a = '多'\nb = 1\n"),
+        ([], "\n"),
+    ],
+)
+def test_notebook_is_its_code(written, cells, source):
+    assert read_submission(written(notebook(*cells), "mine.ipynb")).source == source
+
+
+def test_old_notebook_is_read(written):
+    sheet = {"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]}
+    raw = json.dumps({"nbformat": 3, "worksheets": [sheet]}).encode()
+    assert read_submission(written(raw, "mine.IPYNB")).source == "x = 1\ny = 2\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"x = 1",
+        b"[]",
+        b"{}",
+        b"null",
+        b"[" * 100_000,
+        b'{"cells": 5}',
+        b'{"cells": [5]}',
+        b'{"cells": [{"cell_type": "code"}]}',
+        b'{"cells": [{"cell_type": "code", "source": 5}]}',
+        b'{"cells": [{"cell_type": "code", "source": [5]}]}',
+        b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}',
+        b'{"cells": [{"cell_type": "code", "source": "\\u0000"}]}',
+        b'{"cells": ' + b"9" * 5000 + b"}",
+        b"\xff\xfe",
+    ],
+    ids=range(15),
+)
+def test_what_is_no_notebook_is_refused(written, raw):
+    path = written(raw, "mine.ipynb")
+    assert refusal(path) == ("file.not-notebook", {"path": str(path)})
+
+
+def test_notebook_is_held_to_the_limit_of_a_file(written):
+    picture = {"cell_type": "code", "source": "x = 1", "outputs": ["A" * 2 * MAX_BYTES]}
+    assert read_submission(written(notebook(picture), "mine.ipynb")).source == "x = 1\n"
+    path = written(notebook("#" * MAX_BYTES), "mine.ipynb")
+    assert refusal(path) == ("file.too-big", {"path": str(path), "limit": 256})
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["mine.py", "mine.ipynb"])
+def test_giant_file_is_not_read(tmp_path, name):
+    path = tmp_path / name
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)
+    assert refusal(path)[0] == "file.too-big"
+
+
+@given(raw=st.binary(max_size=200) | st.text().map(str.encode))
+@example(raw=b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}')
+def test_any_bytes_are_a_notebook_or_refused(raw):
+    with contextlib.suppress(ValueError):
+        read_cells(raw).encode()

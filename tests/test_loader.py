@@ -65,6 +65,10 @@ def test_good_file_is_read(load):
     assert len(found.version) == 12
 
 
+def test_packages_are_read(load):
+    assert load("packages: [pandas]" + GOOD).packages == ("pandas",)
+
+
 def test_version_follows_content(load, tmp_path):
     first = load(GOOD).version
     load_exercise.cache_clear()

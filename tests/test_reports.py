@@ -83,7 +83,7 @@ SAMPLE = Report(
         Message("convention.class", {"name": "MultiHeadAttention", "line": 8}),
         Message("convention.place", {"name": "Wq", "where": "qkv.weight [(f h d) m], f = 0"}),
     ),
-    isolation=Isolation("none", ("own-process", "memory-limit")),
+    isolation=Isolation("none", ("own-process", "memory-limit"), ("landlock", "own-user")),
     environment={"python": "3.11.7", "torch": "2.13.0", "system": "Linux x86_64"},
     printed=Printed("hello\n\\x1b[31mred", 14),
     seconds=1.25,

@@ -254,14 +254,14 @@ def test_full_reply_is_read():
         "fault": FAULT,
         "returned": [RETURNED],
         "parameters": [["w", [2, 3], "Linear", True]],
-        "seen": ["flex_attention"],
+        "seen": [["flex_attention", 7]],
         "stray": ["mask"],
         "exit": 3,
     }
     seen = wire.read_observation(header, [blob_of(1.0, 2.0)])
     assert seen.fault == Fault("forward", "E", ("E",), "no", 3)
     assert seen.parameters == (Parameter("w", (2, 3), "Linear", True),)
-    assert (seen.ready_made, seen.stray, seen.exit_code) == (("flex_attention",), ("mask",), 3)
+    assert (seen.ready_made, seen.stray, seen.exit_code) == ((("flex_attention", 7),), ("mask",), 3)
     (back,) = seen.returned
     assert back.tensors[0].tolist() == [1.0, 2.0]
     assert back == Returned("single", ("tensor",), back.tensors, {0: "float64"}, ((),), ())
@@ -316,7 +316,7 @@ def test_deep_name_is_read_or_refused(opening, closing):
     for depth in range(1, 1200, 7):
         name = opening * depth + closing * depth
         try:
-            head, _ = protocol.unpack(b'{"status": "ok", "seen": [%s], "tensors": []}' % name, b"")
+            head, _ = protocol.unpack(b'{"status": "ok", "stray": [%s], "tensors": []}' % name, b"")
             wire.read_observation(head, [])
         except (protocol.FrameError, ProtocolError):
             refused += 1
@@ -370,11 +370,11 @@ HOSTILE = "\x1b[31m\x07\r\u202e\ud800\0"
 
 def test_hostile_text_is_made_plain():
     fault = {**FAULT, "phase": HOSTILE, "type": HOSTILE, "bases": [HOSTILE], "text": HOSTILE}
-    seen = wire.read_observation({"status": "raised", "fault": fault, "seen": [HOSTILE]}, [])
+    seen = wire.read_observation({"status": "raised", "fault": fault, "seen": [[HOSTILE, 1]]}, [])
     plain = "\\x1b[31m\\x07 \\u202e\\ud800\\x00"
     assert (seen.fault.type, seen.fault.bases, seen.fault.text) == (plain, (plain,), plain)
     assert seen.fault.phase.isprintable()
-    assert seen.ready_made == (plain,)
+    assert seen.ready_made == ((plain, 1),)
 
 
 def test_hostile_parameter_name_is_made_plain():

@@ -55,7 +55,7 @@ class Bench:
     seed: int
     carried: list[Mistake] = field(default_factory=list)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
-    ready_made: set[str] = field(default_factory=set)
+    ready_made: set[tuple[str, int]] = field(default_factory=set)
     written: dict[tuple[int, int, int], tuple[Weights, Mapping[str, Array]]] = field(
         default_factory=dict
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grader.model import Message, Observation, Status
+from grader.model import Fault, Message, Observation, Status
 
 
 class Finding(NamedTuple):
@@ -39,7 +39,7 @@ def describe_trouble(observation: Observation) -> Message:
         if fault.type == "NotImplementedError":
             return Message("trouble.unfilled", {"phase": phase, "line": fault.line})
         fields = {"phase": phase, "type": fault.type, "text": fault.text, "line": fault.line}
-        return Message("trouble.raised", fields)
+        return Message("trouble.closed" if is_closed(fault) else "trouble.raised", fields)
     if observation.status is Status.TIMED_OUT:
         key = "trouble.budget" if phase == "budget" else "trouble.timed-out"
         return Message(key, {"seconds": observation.allowed_seconds})
@@ -48,6 +48,11 @@ def describe_trouble(observation: Observation) -> Message:
     if observation.status is Status.EXITED:
         return Message("trouble.exited", {"phase": phase})
     return Message("trouble.unreadable")
+
+
+def is_closed(fault: Fault) -> bool:
+    """True where a sealed worker was refused a file, the network, a process or a thread."""
+    return "PermissionError" in fault.bases or "can't start new thread" in fault.text
 
 
 def describe_death(where: str, code: int | None) -> Message:

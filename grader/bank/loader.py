@@ -35,7 +35,7 @@ AREAS = (
     "dropout",
     "state",
 )
-TOP_KEYS = ("contract", "areas", "cases", "limits")
+TOP_KEYS = ("contract", "areas", "cases", "limits", "packages")
 CASE_KEYS = ("id", "area", "check", "points", "catches", "args", "after", "needs")
 # The checks' own parameters before the ones a case may set.
 GIVEN = ("bench", "case")
@@ -64,6 +64,7 @@ def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
         cases=tuple(_read_case(reader, row) for row in reader.items(data["cases"], "cases")),
         limits=_read_limits(reader, data.get("limits", {})),
         version=hashlib.sha256(raw).hexdigest()[:12],
+        packages=tuple(reader.items(data.get("packages", []), "packages")),
     )
     _check_whole(reader, found)
     return found

@@ -37,6 +37,7 @@ def main(
     exercise: options.Exercise = None,
     free: options.Free = False,
     class_name: options.ClassName = None,
+    package: options.Package = None,
     format_: options.Format = "terminal",
     output: options.Output = None,
     lang: options.Lang = None,
@@ -59,6 +60,7 @@ def main(
     new: options.New = None,
     explain: options.Explain = None,
     check_bank: options.CheckBank = False,
+    doctor: options.Doctor = False,
     version: options.Version = False,
 ) -> None:
     """Read every option into one object, and do what it asks for."""
@@ -97,6 +99,10 @@ def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
         from grader.cli.audit import check_bank
 
         return check_bank(asked.exercise, asked.draw_seed(), asked.output, texts)
+    elif asked.doctor:
+        from grader.cli.doctor import tell_level
+
+        return tell_level(texts)
     elif asked.merge or len(asked.paths or ()) > 1 or any(map(is_course, asked.paths or ())):
         from grader.cli.many import grade_many
 

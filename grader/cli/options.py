@@ -26,6 +26,7 @@ Paths = Annotated[
 Exercise = Annotated[str | None, typer.Option(help="The exercise it answers.")]
 Free = Annotated[bool, typer.Option("--free", help="Judge it by its own convention.")]
 ClassName = Annotated[str | None, typer.Option("--class", help="The class to grade.")]
+Package = Annotated[list[str] | None, typer.Option(help="A further one that it may import.")]
 Format = Annotated[str, typer.Option("--format", help="terminal or json.")]
 Output = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
 Lang = Annotated[str | None, typer.Option(help="en or zh.")]
@@ -54,6 +55,7 @@ List = Annotated[bool, typer.Option("--list", help="Name the exercises.")]
 New = Annotated[str | None, typer.Option(help="Write an exercise's stub here.")]
 Explain = Annotated[str | None, typer.Option(help="A mistake's page, or list.")]
 CheckBank = Annotated[bool, typer.Option("--check-bank", help="Put known mistakes to the bank.")]
+Doctor = Annotated[bool, typer.Option("--doctor", help="How safe is it here?")]
 Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
 
 
@@ -65,6 +67,7 @@ class Asked:
     exercise: str | None = None
     free: bool = False
     class_name: str | None = None
+    package: list[str] | None = None
     format_: str = "terminal"
     output: Path | None = None
     lang: str | None = None
@@ -87,6 +90,7 @@ class Asked:
     new: str | None = None
     explain: str | None = None
     check_bank: bool = False
+    doctor: bool = False
     version: bool = False
 
     @property
@@ -97,7 +101,8 @@ class Asked:
     def request(self) -> Request:
         """How one file is to be graded."""
         walked = self.walk or self.format_ != "terminal"
-        return Request(self.draw_seed(), self.chosen, self.class_name, walked)
+        seed, packages = self.draw_seed(), tuple(self.package or ())
+        return Request(seed, self.chosen, self.class_name, walked, packages=packages)
 
     def view(self) -> View:
         """What is to be seen of a report."""

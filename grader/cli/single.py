@@ -12,7 +12,7 @@ from grader.intake import read_submission
 from grader.model import Report
 from grader.reports import FORMATS
 from grader.sandbox.forge import open_forge
-from grader.sandbox.launch import Launched
+from grader.sandbox.launch import Launched, hide_memory
 from grader.texts import Texts
 
 
@@ -24,6 +24,7 @@ def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     if request.exercise is not None:
         load_exercise(request.exercise)
     submission = read_submission(asked.paths[0])
+    hide_memory()
     forge = open_forge(launched)
     try:
         report = grade(submission, forge, request)

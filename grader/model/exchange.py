@@ -166,7 +166,7 @@ class Observation(NamedTuple):
     parameters: tuple[Parameter, ...] = ()
     input_gradients: tuple[Array | None, ...] = ()
     parameter_gradients: Mapping[str, Array | None] = EMPTY
-    ready_made: tuple[str, ...] = ()
+    ready_made: tuple[tuple[str, int], ...] = ()
     stray: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()

@@ -68,7 +68,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task: what candidates are asked for, and the cases that judge it."""
+    """A task: what candidates are asked for, and the cases that judge it.
+
+    `packages` names what files may import beside torch, the standard library and the usual few.
+    """
 
     id: str
     contract: Contract
@@ -76,6 +79,7 @@ class Exercise:
     cases: tuple[Case, ...]
     limits: Limits
     version: str
+    packages: tuple[str, ...] = ()
 
     def on_terms(self, terms: Terms) -> Exercise:
         """The same cases with a course's own points and limits; the points still make 100."""

@@ -43,10 +43,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Isolation:
-    """How far the submission was shut in: a level, and the layers that were in force."""
+    """How far the submission was shut in: a level, the layers in force, and those that are not."""
 
     level: str
     layers: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ UNCHARGED = (Outcome.ERROR, Outcome.NOT_APPLICABLE)
 class Report:
     """All that is known about one graded submission; every format is made from this.
 
+    `flags` are words in its text that a person may want to look at; nothing follows from them.
     `seed` is None in what a student sees: it would pose the hidden cases again.
     """
 
@@ -125,6 +127,7 @@ class Report:
     refusal: Message | None = None
     diagnosis: Diagnosis = Diagnosis()
     follow_ups: tuple[str, ...] = ()
+    flags: tuple[tuple[str, int], ...] = ()
 
     def earned(self, area: str) -> float:
         """Points earned in one area."""

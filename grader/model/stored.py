@@ -23,6 +23,7 @@ from grader.model.report import (
 PLAIN = ("exercise", "seed", "seconds", "bank")
 # What a field that is itself a message is marked by.
 NESTED = "message"
+ISOLATION = ("level", "layers", "missing")
 
 
 def dump(report: Report) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def dump(report: Report) -> dict[str, Any]:
         ],
         "areas": dict(report.areas),
         "convention": [_dump(message) for message in report.convention],
-        "isolation": [report.isolation.level, list(report.isolation.layers)],
+        "isolation": [getattr(report.isolation, name) for name in ISOLATION],
         "environment": dict(report.environment),
         "printed": [report.printed.text, report.printed.size],
         "refusal": _dump(report.refusal),
@@ -44,20 +45,21 @@ def dump(report: Report) -> dict[str, Any]:
         "departures": [[d.line, _dump(d.message), d.case] for d in found.departures],
         "walk": [[s.line, s.name, s.operation, s.shape, s.what] for s in found.walk],
         "follow_ups": list(report.follow_ups),
+        "flags": [list(flag) for flag in report.flags],
     }
 
 
 def load(data: Mapping[str, Any], source: str = "") -> Report:
     """The report that `dump` was given, with this source text."""
     path, sha256 = data["submission"]
-    level, layers = data["isolation"]
+    level, layers, missing = data["isolation"]
     return Report(
         **{name: data[name] for name in PLAIN},
         submission=Submission(path, source, sha256),
         verdicts=tuple(_load_verdict(*row) for row in data["verdicts"]),
         areas=dict(data["areas"]),
         convention=tuple(_load_known(message) for message in data["convention"]),
-        isolation=Isolation(level, tuple(layers)),
+        isolation=Isolation(level, tuple(layers), tuple(missing)),
         environment=dict(data["environment"]),
         printed=Printed(*data["printed"]),
         refusal=_load(data["refusal"]),
@@ -67,6 +69,7 @@ def load(data: Mapping[str, Any], source: str = "") -> Report:
             tuple(Stride(*row) for row in data["walk"]),
         ),
         follow_ups=tuple(data["follow_ups"]),
+        flags=tuple((word, line) for word, line in data["flags"]),
     )
 
 

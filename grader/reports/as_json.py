@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader import __version__
+from grader.clean import clean
 from grader.model import Message, Report
 from grader.questions import load_questions
 from grader.reports.view import PLAIN, View
@@ -17,6 +18,7 @@ from grader.texts import Texts, load_pages
 SCHEMA = 1
 # Half characters, as in file names that are not UTF-8: strict readers refuse them.
 LONE = re.compile("[\ud800-\udfff]")
+MAX_PATH = 4096
 
 
 def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
@@ -47,7 +49,10 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
     return {
         "schema": SCHEMA,
         "grader": __version__,
-        "submission": {"path": report.submission.path, "sha256": report.submission.sha256},
+        "submission": {
+            "path": clean(report.submission.path, MAX_PATH),
+            "sha256": report.submission.sha256,
+        },
         "exercise": report.exercise or None,
         "bank": report.bank or None,
         "seed": report.seed,
@@ -58,6 +63,8 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
         "isolation": {
             "level": report.isolation.level,
             "layers": list(report.isolation.layers),
+            "missing": list(report.isolation.missing),
+            "text": texts(f"isolation.{report.isolation.level}"),
         },
         "convention": [_say(message, texts) for message in report.convention],
         "areas": [
@@ -78,6 +85,7 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
         ],
         "diagnosis": _diagnose(report, texts),
         "follow_ups": [_ask(name, texts, view) for name in report.follow_ups],
+        "flags": [{"word": word, "line": line} for word, line in report.flags],
         "printed": {"text": report.printed.text, "bytes": report.printed.size},
         "environment": dict(report.environment),
         "seconds": round(report.seconds, 3),

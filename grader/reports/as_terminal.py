@@ -24,7 +24,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """
     path = clean(report.submission.path, 200)
     title = texts("title", exercise=report.exercise or texts("unnamed"), path=path)
-    lines = [title, ""]
+    lines = [title, "", *_isolation(report, texts), ""]
     if report.refusal is not None:
         lines += [texts("heading.refused"), *wrap(texts.say(report.refusal)), ""]
     else:
@@ -41,8 +41,15 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
         lines += [*_errors(report, texts), *last]
         lines += [*_walk(report, texts)] if view.walk else []
         lines += [*write_follow_ups(report, texts, view)]
-    lines += [*_printed(report, texts), *_footer(report, texts)]
+    lines += [*_flags(report, texts), *_printed(report, texts), *_footer(report, texts)]
     return "\n".join(lines) + "\n"
+
+
+def _isolation(report: Report, texts: Texts) -> Iterator[str]:
+    said = texts(f"isolation.{report.isolation.level}")
+    if report.isolation.missing:
+        said = texts("isolation.lacking", said=said, layers=", ".join(report.isolation.missing))
+    yield from wrap(said, "", "")
 
 
 def _areas(report: Report, texts: Texts) -> Iterator[str]:
@@ -119,6 +126,14 @@ def _walk(report: Report, texts: Texts) -> Iterator[str]:
     yield ""
 
 
+def _flags(report: Report, texts: Texts) -> Iterator[str]:
+    if report.flags:
+        yield texts("heading.flags")
+        words = (texts("flag", word=word, line=line) for word, line in report.flags)
+        yield from wrap(", ".join(words))
+        yield ""
+
+
 def _printed(report: Report, texts: Texts) -> Iterator[str]:
     if not report.printed.size:
         return
@@ -129,7 +144,6 @@ def _printed(report: Report, texts: Texts) -> Iterator[str]:
 
 
 def _footer(report: Report, texts: Texts) -> Iterator[str]:
-    yield from wrap(texts(f"isolation.{report.isolation.level}"), "", "")
     parts = [] if report.seed is None else [texts("seed", seed=report.seed)]
     parts.append(texts("time", seconds=report.seconds))
     if report.environment:

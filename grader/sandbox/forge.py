@@ -35,6 +35,11 @@ class Worker(Protocol):
 
     line: Line
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        ...
+
     def end(self) -> Ended:
         """Kill it if it still runs; say how it ended."""
         ...
@@ -171,6 +176,11 @@ class Spawned:
 
     process: subprocess.Popen[bytes]
     line: Line
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.process.pid
 
     def end(self) -> Ended:
         """Kill and wait."""

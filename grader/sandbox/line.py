@@ -28,6 +28,11 @@ class Output:
         self.size += len(part)
         self.data += part[: max(0, self.keep - len(self.data))]
 
+    def clear(self) -> None:
+        """Forget it all: it is going to be printed again."""
+        self.data.clear()
+        self.size = 0
+
 
 @dataclass
 class Line:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from grader.clean import clean
 from grader.errors import ClosedError, LateError, ProtocolError, WorkerError, ZygoteError
@@ -25,10 +26,14 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.sandbox import wire
+from grader.sandbox import level, wire
 from grader.sandbox.forge import Ended, Forge, Worker
 from grader.sandbox.line import Output
 from grader.worker.protocol import MAX_SETS, NO_WEIGHTS, Blob
+
+# For imports and layers: nothing of the candidate's runs meanwhile.
+SEAL_SECONDS = 60.0
+MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,27 @@ class HeldWeights:
 class Session:
     """Loads one submission and runs probes on it, in workers that are replaced when they fail."""
 
-    def __init__(self, forge: Forge, submission: Submission, limits: Limits) -> None:
+    def __init__(
+        self,
+        forge: Forge,
+        submission: Submission,
+        limits: Limits,
+        packages: Sequence[str] = (),
+        without: Sequence[str] = (),
+    ) -> None:
         self.forge = forge
         self.submission = submission
         self.limits = limits
         self.cpu_seconds = 0.0
-        self.layers: tuple[str, ...] = ()
+        self.packages = packages
+        # Layers left out, to see what the others are worth.
+        self.without = without
+        self._isolation: Isolation | None = None
+        # Words in the source that a person may want to look at, with their lines.
+        self.flags: tuple[tuple[str, int], ...] = ()
+        # Modules that a worker wanted too late, and how often one had to begin again for it.
+        self._wanted: set[str] = set()
+        self._rounds = 0
         self._output = Output(limits.output_kib << 10)
         self._worker: Worker | None = None
         self._began = False
@@ -88,14 +108,17 @@ class Session:
             # Later workers load the file again and print the same again.
             output = Output(0) if self._output.size else self._output
             self._worker = worker = self._make(output)
-            limits = dataclasses.asdict(self.limits)
-            reply, _ = worker.line.ask({"op": "seal", "limits": limits}, [], 10.0)
-            self.layers = tuple(str(layer) for layer in reply.get("layers", ()))
-            name = self.submission.path.replace("\\", "/").rpartition("/")[2] or "submission.py"
             source = self.submission.source.encode()
             blob = Blob("uint8", (len(source),), source)
+            self._seal(worker, blob)
+            name = self.submission.path.replace("\\", "/").rpartition("/")[2] or "submission.py"
             seconds = self._seconds(self.limits.load_seconds)
             reply, _ = worker.line.ask({"op": "load", "name": name}, [blob], seconds)
+            if self._is_wanting(reply):
+                # From the beginning, and so is what it prints.
+                self.renew()
+                self._output.clear()
+                return self.load()
             if reply.get("status") == "ok":
                 return Loaded(Status.OK, wire.read_classes(reply))
             return self._not_loaded(wire.read_observation(reply, []))
@@ -123,6 +146,9 @@ class Session:
             header, blobs = wire.write_probe(probe, *self._held.look_up(probe.weights))
             seconds = self._seconds(self.limits.probe_seconds)
             reply = self._worker.line.ask(header, blobs, seconds)
+            if self._is_wanting(reply[0]):
+                self.renew()
+                return self.run(probe)
             found = wire.read_observation(*reply, shared=shared)
             wire.check_complete(probe, found)
             if probe.fresh:
@@ -148,10 +174,29 @@ class Session:
 
     @property
     def isolation(self) -> Isolation:
-        """No wall stands yet: an ordinary process of its own, under limits."""
-        return Isolation(
-            "none", ("own-process", "scrubbed-environment", "time-limit", *self.layers)
-        )
+        """The lowest level that a worker of this session had."""
+        return self._isolation or level.judge([], [], None)
+
+    def _seal(self, worker: Worker, source: Blob) -> None:
+        """Have the worker shut itself in; what it says of it comes before the file's first line."""
+        request = {
+            "op": "seal",
+            "limits": dataclasses.asdict(self.limits),
+            "packages": [*level.PACKAGES, *self.packages],
+            "wanted": sorted(self._wanted),
+            "without": list(self.without),
+        }
+        reply, _ = worker.line.ask(request, [source], SEAL_SECONDS)
+        found = level.judge(reply["layers"], reply["refused"], level.read_kernel(worker.pid))
+        self._isolation = level.lower(self._isolation, found)
+        self.flags = wire.read_calls(reply.get("flags", []))
+
+    def _is_wanting(self, reply: Mapping[str, Any]) -> bool:
+        """True when a module was missing that can be there from the start, in a fresh worker."""
+        wanted = wire.read_wanted(reply) - self._wanted
+        self._wanted |= wanted
+        self._rounds += bool(wanted)
+        return bool(wanted) and self._rounds <= MAX_ROUNDS
 
     def _seconds(self, wanted: float) -> float:
         return max(0.1, min(wanted, self._until - time.monotonic()))

@@ -29,6 +29,7 @@ from grader.worker.protocol import MAX_STEPS, PROBE, Blob
 
 MAX_TEXT = 2000
 MAX_NAME = 1000
+MAX_WANTED = 50
 MAX_PARAMETERS = 1000
 # Each traced value is looked up among all landmarks: a large one would hold up the grader.
 MAX_STEP_SIZE = 4096
@@ -135,7 +136,7 @@ def read_observation(
             parameter_gradients={
                 clean(name, MAX_NAME): _pick([at], arrays)[0] for name, at in gradients.items()
             },
-            ready_made=tuple(clean(name, 80) for name in header.get("seen", [])),
+            ready_made=read_calls(header.get("seen", [])),
             turned=tuple(clean(name, 80) for name in header.get("turned", [])),
             asked=tuple(clean(name, 80) for name in header.get("asked", [])),
             trace=_read_trace(header.get("trace", []), arrays),
@@ -167,6 +168,21 @@ def read_classes(header: dict[str, Any]) -> tuple[CandidateClass, ...]:
         return tuple(_read_class(found) for found in header["classes"])
     except CLAIMS as error:
         raise ProtocolError("worker.unreadable", detail=type(error).__name__) from None
+
+
+def read_wanted(header: Mapping[str, Any]) -> set[str]:
+    """The modules that a worker could not find; only names are believed to be names."""
+    wanted = header.get("wanted", [])
+    if not isinstance(wanted, list):
+        return set()
+    return {name for name in wanted[:MAX_WANTED] if isinstance(name, str) and len(name) < 200}
+
+
+def read_calls(found: list[list[Any]]) -> tuple[tuple[str, int], ...]:
+    """Names with the lines they are at, the first ones of many."""
+    return tuple(
+        (clean(name, 80), min(_index(line), MAX_NUMBER)) for name, line in found[:MAX_WANTED]
+    )
 
 
 def read_fault(header: dict[str, Any]) -> Fault | None:

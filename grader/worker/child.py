@@ -6,30 +6,54 @@ import os
 import sys
 from typing import Any
 
-from . import execute, protocol, seal
+from . import execute, imports, protocol, ready_made, scan, seal
 
 
-def live(reader: int, writer: int) -> None:
-    """Serve requests read from `reader`, replies to `writer`; the process ends here."""
+def live(reader: int, writer: int, parent: int | None = None) -> None:
+    """Serve requests read from `reader`, replies to `writer`; the process ends here.
+
+    `parent` is the zygote that forked it.
+    """
     _detach(reader, writer)
     # Installed beside torch, the grader's own package would be importable here.
     sys.modules["grader"] = None  # type: ignore[assignment]
     state = execute.Submission()
+    shelf = imports.Shelf()
     while True:
         prefix = protocol.read_prefix(_read(reader, protocol.PREFIX_SIZE))
         header = _read(reader, prefix.header_size)
         request, blobs = protocol.unpack(header, _read(reader, prefix.payload_size))
-        reply, answer = answer_request(state, request, blobs)
+        answer: list[protocol.Blob] = []
+        if request["op"] == "seal":
+            reply = shut_in({**request, "parent": parent}, blobs, shelf)
+        else:
+            reply, answer = answer_request(state, request, blobs)
+        reply["wanted"] = shelf.take_wanted()
         _flush()
         _write(writer, protocol.pack(prefix.request, reply, answer))
+
+
+def shut_in(
+    request: dict[str, Any], blobs: list[protocol.Blob], shelf: imports.Shelf
+) -> dict[str, Any]:
+    """Import what the source names, and whatever was found wanting before; then seal.
+
+    Only then is the source parsed, and searched for what a person may want to look at.
+    """
+    source = blobs[0].data.decode()
+    names = [*request["wanted"], *imports.named_in(source)]
+    tried = imports.preload(names, request["packages"])
+    ready_made.install_late()
+    reply = seal.close(request)
+    # Whether or not files can still be opened: a file has the same at every level.
+    shelf.close(tried, request["packages"])
+    return {**reply, "flags": scan.find_flags(source)}
 
 
 def answer_request(
     state: execute.Submission, request: dict[str, Any], blobs: list[protocol.Blob]
 ) -> tuple[dict[str, Any], list[protocol.Blob]]:
-    """The reply to one request: seal, load or probe."""
-    if request["op"] == "seal":
-        return {"layers": seal.close(request["limits"])}, []
+    """The reply to one request: load or probe."""
     if request["op"] == "load":
         return state.load(blobs[0].data.decode(), request["name"]), []
     return state.probe(request, blobs)

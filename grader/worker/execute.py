@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import linecache
 import sys
 import traceback
@@ -14,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import between, describe, protocol, stand_in, trace, watch
+from . import between, describe, protocol, ready_made, stand_in, trace, watch
 from .answer import Answer
 from .built import Built, Kept, WeightSets
 from .passes import autocast, call_module, cast, go_back, gradient_mode, make_inputs, materialise
@@ -22,7 +21,6 @@ from .protocol import Blob
 from .values import DTYPES, to_tensor
 
 MODULE_NAME = "submission"
-LATE = {"checkpoint": "torch._dynamo", "torch.compile": "torch._dynamo"}
 MAX_TEXT = 2000
 Reply = tuple[dict[str, Any], list[Blob]]
 
@@ -50,11 +48,11 @@ class Submission:
         # inspect and dataclasses ask for the source; there is no file to read it from.
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
         self.module.__file__ = name
+        ready_made.read(name)
         sys.modules[MODULE_NAME] = self.module
         try:
             with self._guard("load"):
                 exec(compile(source, name, "exec", dont_inherit=True), self.module.__dict__)
-                _import_late(source)
             with self._guard("describe"):
                 return {"status": "ok", "classes": describe.classes(self.module)}
         except Stopped as stopped:
@@ -90,8 +88,7 @@ class Submission:
         # What forward draws must not depend on whether a constructor has drawn before it; and the
         # state must be none that a file may set by itself.
         _seed(request["seed"] ^ 0x5EED)
-        seen = watch.Watch()
-        mode = seen if request["watch"] else contextlib.nullcontext()
+        mode: Any = contextlib.nullcontext()
         if request["trace"]:
             known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
             mode = recorder = trace.Recorder(self.name, known)
@@ -126,8 +123,7 @@ class Submission:
         if request["trace"]:
             answer.add_trace(recorder.steps)
         answer.header["asked"] = sorted(stand_in.ASKED)
-        called = watch.CALLED | seen.seen
-        answer.header["seen"] = sorted(called) + watch.ready_made_modules(module)
+        answer.header["seen"] = ready_made.take(module)
         if request["device"] != "cpu":
             answer.header["stray"] = describe.stray(module)
         self.kept.put(request["keep"], built)
@@ -204,13 +200,6 @@ class Submission:
 def _seed(seed: int) -> None:
     # Not torch.manual_seed: it formats a stack trace for devices that are not here.
     torch.default_generator.manual_seed(seed)
-
-
-def _import_late(source: str) -> None:
-    """Import now what torch would import in a first call, which has less time than a load has."""
-    for word, name in LATE.items():
-        if word in source:
-            importlib.import_module(name)
 
 
 def _guarded(make: Callable[[], str], otherwise: str) -> str:

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import protocol
+from .seal import privileges
 
 DATAGRAM = 64 << 10
 
@@ -38,6 +39,7 @@ def serve(mode: str, arguments: list[str]) -> None:
         os._exit(1)
     _answer(control, 0, environment())
     _adopt_orphans()
+    _hide_memory()
     running: set[int] = set()
     while True:
         data, descriptors = _receive(control)
@@ -72,9 +74,10 @@ def warm() -> None:
         linear = torch.nn.Linear(4, 4).to(dtype)
         x = torch.ones(1, 2, 4, dtype=dtype, requires_grad=True)
         torch.softmax(linear(x) @ x.transpose(1, 2), dim=-1).sum().backward()
-    from . import child, watch  # noqa: F401  imported here so that no worker has to
+    from . import child, defaults, ready_made  # noqa: F401  imported here so that no worker has to
 
-    watch.install()
+    ready_made.install()
+    defaults.install()
 
     # Frozen, what torch left behind is never looked at again and stays shared with the children.
     # Collecting it first would take an eighth of the import's time.
@@ -129,6 +132,7 @@ def _fork(control: socket.socket, descriptors: list[int]) -> dict[str, Any]:
     from . import child
 
     reader, writer, output = descriptors
+    zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
@@ -136,7 +140,7 @@ def _fork(control: socket.socket, descriptors: list[int]) -> dict[str, Any]:
             os.setsid()
             os.dup2(output, 1)
             os.dup2(output, 2)
-            child.live(reader, writer)
+            child.live(reader, writer, zygote)
         except BaseException:
             # Our own fault or a broken line: say it where a developer looks, and end.
             traceback.print_exc()
@@ -155,10 +159,18 @@ def _adopt_orphans() -> None:
         pass
 
 
+def _hide_memory() -> None:
+    """Let no worker read or stop this process, should it still be of the same user."""
+    try:
+        privileges.hide_memory()
+    except OSError:
+        pass
+
+
 def _end_orphans(running: set[int]) -> None:
     """End whatever is a child of ours and not a running worker."""
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="utf-8") as file:
             children = [int(pid) for pid in file.read().split()]
     except OSError:
         return

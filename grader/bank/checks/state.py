@@ -156,5 +156,7 @@ def uses_no_ready_made_attention(bench: Bench, case: Case) -> Finding:
     for train in (False, True):
         bench.run(bench.probe(problem, watch=True, train=train))
     if bench.ready_made:
-        return failed("state.ready-made", names=", ".join(sorted(bench.ready_made)))
+        names = ", ".join(sorted({name for name, _ in bench.ready_made}))
+        lines = [line for _, line in bench.ready_made if line]
+        return failed("state.ready-made", names=names, line=min(lines, default=None))
     return PASSED

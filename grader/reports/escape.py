@@ -1,0 +1,36 @@
+"""Candidates' text made safe for one format each, by the writer of that format.
+
+Text has been cleaned where it came in (grader/clean.py): no controls, nothing invisible, no half
+characters, so none of these has to look for them. What is left is what means something to a format.
+Terminal and JSON need nothing beyond that: a cleaned text has no escapes, and json.dumps has its
+own.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+# A cell that begins so is a formula to a spreadsheet.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@])")
+
+
+def for_html(text: str) -> str:
+    """For the text of an element or a quoted attribute, in HTML or XML."""
+    return html.escape(text, quote=True)
+
+
+def for_csv(text: str) -> str:
+    """For a cell, whose quotes the csv module adds: never a formula."""
+    return "'" + text if text.lstrip().startswith(FORMULA) else text
+
+
+def for_markdown(text: str) -> str:
+    """For running text in one line: neither a link, nor a mention, nor markup."""
+    return MARKDOWN.sub(r"\\\1", text.replace("\n", " "))
+
+
+def for_log(text: str) -> str:
+    """For the log of a build service: no line is a command to it, wherever a command may stand."""
+    return "\n".join("| " + line.replace("##[", "# #[") for line in text.split("\n"))

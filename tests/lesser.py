@@ -1,0 +1,88 @@
+"""A zygote with fewer rights than the one who runs the tests: another user, or in a container.
+
+Run as a program: `python -I lesser.py WORKER HOSTILE FD WHO`. Rights are given up only after torch
+has been imported, and what hostile files import too: the interpreter may lie where nobody else can
+read.
+"""
+
+import ctypes
+import gc
+import importlib
+import importlib.util
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+NOBODY = 65534
+# What docker leaves to the superuser of a container unless told otherwise.
+CONTAINER = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
+WHO = ("nobody", "container")
+
+
+def launch_lesser(who):
+    """Start it; returns its process and our end of the socket, as `launch_zygote` does."""
+    from grader.sandbox import launch
+
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    hostile = Path(__file__).parent / "submissions" / "hostile"
+    arguments = [launch.WORKER.parent, hostile, theirs.fileno(), who]
+    process = subprocess.Popen(
+        [sys.executable, "-I", __file__, *map(str, arguments)],
+        env=launch.environment(),
+        cwd="/",
+        pass_fds=(theirs.fileno(),),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    theirs.close()
+    return launch.Launched(process, ours)
+
+
+def main():
+    gc.disable()
+    worker, hostile, control, who = sys.argv[1:]
+    spec = importlib.util.spec_from_file_location(
+        "mha_worker", f"{worker}/__init__.py", submodule_search_locations=[worker]
+    )
+    sys.modules["mha_worker"] = importlib.util.module_from_spec(spec)
+    zygote = importlib.import_module("mha_worker.zygote")
+    imports = importlib.import_module("mha_worker.imports")
+    warm = zygote.warm
+
+    def warm_and_lessen():
+        warm()
+        for path in sorted(Path(hostile).glob("*.py")):
+            imports.preload(imports.named_in(path.read_text(encoding="utf-8")), ["numpy"])
+        imports.preload(["torch._inductor.config", "multiprocessing.resource_tracker"], [])
+        {"nobody": become_nobody, "container": enter_container}[who]()
+
+    zygote.warm = warm_and_lessen
+    sys.argv[:] = ["submission"]
+    zygote.serve("fork", [control])
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def enter_container():
+    """The superuser, with the rights of a container's."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for capability in range(64):
+        if capability not in CONTAINER:
+            libc.prctl(24, capability, 0, 0, 0)
+    low = sum(1 << capability for capability in CONTAINER)
+    header = ctypes.create_string_buffer(struct.pack("<Ii", 0x20080522, 0), 8)
+    rights = ctypes.create_string_buffer(struct.pack("<6I", low, low, 0, 0, 0, 0), 24)
+    capset = {"x86_64": 126, "aarch64": 91}[os.uname().machine]
+    assert libc.syscall(capset, header, rights) == 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""Hostile files: none passes with wrong numbers, hangs or crashes the grader, reads what is not its
+own, or leaves anything behind.
+
+The first line of each says what becomes of it where it runs fully sealed, and what the report says.
+What holds at every level is tried at every level: `pytest -m hostile` runs them all once more with
+single walls, and as users that may do less.
+"""
+
+import csv
+import dataclasses
+import functools
+import io
+import json
+import os
+import re
+import socket
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lesser import WHO, launch_lesser
+
+import grader.grade
+from grader.bank import load_exercise
+from grader.grade import Request, grade
+from grader.intake import submit_text
+from grader.model import Limits
+from grader.reports import FORMATS, escape
+from grader.sandbox import launch
+from grader.sandbox.forge import open_forge
+from grader.sandbox.level import WALLS
+from grader.sandbox.session import Session
+from grader.texts import load_texts
+
+pytestmark = pytest.mark.skipif(not launch.can_fork(), reason="Linux")
+
+FILES = sorted((Path(__file__).parent / "submissions" / "hostile").glob("*.py"))
+GROUPS = {
+    *("cheat", "lie", "read", "write", "process", "network", "kernel", "denial", "state", "report"),
+    "delegate",
+}
+# Harmless where nothing holds them. The others would be let loose on the computer of whoever runs
+# the tests, so they run only once a worker has shown that it is fully sealed.
+HARMLESS = {"cheat", "lie", "read", "state", "report", "delegate", "denial"}
+HEADER = re.compile(
+    r"# hostile: (?P<group>\w+); expect: (?P<expect>passed|failed|refused); says: ?(?P<says>.*)"
+)
+SECRET = "a-secret-that-was-planted"
+# What makes the values right; files without it are wrong whatever else they do.
+RIGHT = "/ q.shape[-1] ** 0.5"
+# A few cases that see every stage: building, shapes, values, a mask, the rule.
+CASES = {
+    *("constructs", "indivisible-10-by-4", "shapes", "values", "causal-values"),
+    "no-ready-made-attention",
+}
+SHORT = Limits(load_seconds=0.5, probe_seconds=0.3, total_seconds=0.6, memory_mib=256)
+PLAIN = Limits(load_seconds=5.0, probe_seconds=5.0, total_seconds=10.0, memory_mib=256)
+
+
+@dataclass(frozen=True)
+class Plants:
+    """A folder with a secret in it, and a server, for a file to find."""
+
+    root: Path
+    server: socket.socket
+    datagrams: socket.socket
+
+    def adapt(self, source):
+        port = str(self.server.getsockname()[1])
+        return source.replace("/planted", str(self.root)).replace("32123", port)
+
+    def are_untouched(self):
+        """No connection was made, and no file changed, came or went."""
+        for listening in (self.server.accept, lambda: self.datagrams.recv(9)):
+            try:
+                listening()
+            except BlockingIOError:
+                continue
+            return False
+        secret = self.root / "secret"
+        names = sorted(path.name for path in self.root.rglob("*"))
+        is_same = secret.read_text() == SECRET and secret.stat().st_mode & 0o777 == 0o666
+        return is_same and names == ["folder", "planted_module.py", "secret"]
+
+
+@pytest.fixture
+def plants(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "secret").write_text(SECRET)
+    (tmp_path / "folder" / "planted_module.py").write_text(f"print({SECRET!r})")
+    tmp_path.chmod(0o777)
+    (tmp_path / "folder").chmod(0o777)
+    (tmp_path / "secret").chmod(0o666)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+    ):
+        datagrams.bind(server.getsockname())
+        server.setblocking(False)
+        datagrams.setblocking(False)
+        yield Plants(tmp_path, server, datagrams)
+
+
+@pytest.fixture
+def grade_hostile(forge, monkeypatch, plants):
+    """Path and the layers left out -> Report, over a few cases and under short limits."""
+
+    def grade_one(path, without=(), forge=forge):
+        header = read_header(path)
+        if header["group"] not in HARMLESS and not is_sealed(forge, without):
+            pytest.skip("not let loose where it is not fully sealed")
+        whole = load_exercise("self-attention")
+        cases = tuple(case for case in whole.cases if case.id in CASES)
+        hangs = header["group"] == "denial" and "memory" not in path.stem
+        limits = SHORT if hangs else PLAIN
+        small = dataclasses.replace(whole, cases=cases, limits=limits)
+        monkeypatch.setattr(grader.grade, "load_exercise", lambda name: small)
+        monkeypatch.setattr(grader.grade, "Session", functools.partial(Session, without=without))
+        source = plants.adapt(path.read_text(encoding="utf-8"))
+        report = grade(submit_text(path.name, source), forge, Request(seed=7, walked=False))
+        assert report.seconds < limits.total_seconds + 10
+        return report
+
+    return grade_one
+
+
+def read_header(path):
+    return HEADER.match(path.read_text(encoding="utf-8").split("\n")[0])
+
+
+def is_sealed(forge, without):
+    session = Session(forge, submit_text("blank.py", "x = 1"), PLAIN, without=without)
+    session.load()
+    session.close()
+    return session.isolation.level == "full"
+
+
+def children(process):
+    path = Path(f"/proc/{process}/task/{process}/children")
+    return path.read_text(encoding="ascii").split()
+
+
+def check_at_every_level(path, report, forge):
+    """What holds whatever walls there are."""
+    if RIGHT not in path.read_text(encoding="utf-8"):
+        assert not report.all_passed
+    assert not report.has_errors
+    assert children(forge.launched.process.pid) == []
+    printed = FORMATS["terminal"](report, load_texts("en"))
+    assert all(character.isprintable() or character == "\n" for character in printed)
+    assert json.loads(FORMATS["json"](report, load_texts("zh")))["schema"] == 1
+    check_escapers(printed)
+    return " ".join(printed.split())
+
+
+def check_at_level_full(path, report, plants, said):
+    """What only the closed book holds."""
+    header = read_header(path)
+    assert plants.are_untouched()
+    assert SECRET not in FORMATS["json"](report, load_texts("en"))
+    assert (report.refusal is not None) == (header["expect"] == "refused"), said
+    assert report.all_passed == (header["expect"] == "passed"), said
+
+
+def check_escapers(printed):
+    quoted = escape.for_html(printed)
+    assert ElementTree.fromstring(f"<a>{quoted}</a>").text == printed
+    target = io.StringIO()
+    csv.writer(target).writerow([escape.for_csv(printed)])
+    ((cell,),) = csv.reader(io.StringIO(target.getvalue(), newline=""))
+    assert cell == printed
+    assert all(line.startswith("| ") for line in escape.for_log(printed).split("\n"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_hostile_file_gets_what_its_header_says(path, grade_hostile, forge, plants):
+    report = grade_hostile(path)
+    said = check_at_every_level(path, report, forge)
+    if report.isolation.level != "full":
+        pytest.skip("the rest is promised at level full")
+    check_at_level_full(path, report, plants, said)
+    assert " ".join(read_header(path)["says"].split()) in said
+
+
+def test_there_is_a_file_for_everything():
+    groups = [read_header(path)["group"] for path in FILES]
+    assert len(FILES) >= 120
+    assert set(groups) == GROUPS
+    assert min(groups.count(group) for group in GROUPS) >= 8
+    assert all(path.stem.startswith(group) for path, group in zip(FILES, groups))
+
+
+@pytest.fixture(scope="module")
+def own_forge():
+    """A zygote that may come to harm."""
+    opened = open_forge(fork=True)
+    yield opened
+    opened.close()
+
+
+def only(*kept):
+    return tuple(layer for layer in WALLS if layer not in kept)
+
+
+# Signals to every process, or processes without end: only the system call filter stops these.
+UNCONTAINED = (
+    "process_fork_bomb",
+    "process_kill_all",
+    "process_kill_group",
+    "process_kill_parent",
+    "process_stop_parent",
+)
+LEVELS = {
+    "filter-alone": ("full", only("system-call-filter", "no-privileges")),
+    "landlock-alone": ("reduced", only("landlock", "no-privileges")),
+    "none": ("none", WALLS),
+}
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_hostile_file_at_a_lower_level(path, level, grade_hostile, own_forge, plants):
+    wanted, without = LEVELS[level]
+    if wanted != "full" and path.stem in UNCONTAINED:
+        pytest.skip("with nothing to hold it, this file would harm the machine that tests it")
+    report = grade_hostile(path, without, own_forge)
+    said = check_at_every_level(path, report, own_forge)
+    assert report.isolation.level == wanted
+    if wanted != "none":
+        assert SECRET not in FORMATS["json"](report, load_texts("en"))
+    if wanted == "full":
+        check_at_level_full(path, report, plants, said)
+
+
+@pytest.fixture(scope="module", params=WHO)
+def lesser_forge(request):
+    """A zygote with fewer rights than ours."""
+    if os.geteuid() != 0:
+        pytest.skip("needs rights to give up")
+    opened = open_forge(launch_lesser(request.param))
+    # It imports more than others do: no file's time may begin before that.
+    assert opened.environment
+    yield opened
+    opened.close()
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_hostile_file_under_fewer_rights(path, grade_hostile, lesser_forge, plants):
+    launched = lesser_forge.launched
+    report = grade_hostile(path, (), lesser_forge)
+    # Another in its place would have all rights again.
+    assert lesser_forge.launched is launched
+    said = check_at_every_level(path, report, lesser_forge)
+    assert report.isolation.level == "full"
+    check_at_level_full(path, report, plants, said)
