@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from grader.course.batch import Batch
 from grader.course.command import Console, grade_course
 from grader.course.gather import gather
 from grader.course.options import Options
-from grader.course.settings import Settings
-from grader.course.standing import moved
+from grader.course.settings import Settings, choose_settings
+from grader.course.standing import counted, moved
 from grader.course.store import Store
 from grader.course.summary import render, sum_up
 from grader.errors import UsageError
@@ -30,6 +31,13 @@ RIGHT = (ROOT / "reference" / "self_attention.py").read_text(encoding="utf-8")
 HEADED = "# mha-grade: self-attention\n" + RIGHT
 WRONG = HEADED.replace(" / math.sqrt(self.head_dim)", "")
 assert WRONG != HEADED
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,MHA (77)\n"
+    "    Points Possible,,,,,100\n"
+    '"Lovelace, Ada",1,ada,,S1,\n'
+    '"Bo",2,bo,,S1,\n'
+    '"Nobody",3,zed,,S1,\n'
+)
 
 
 @pytest.fixture
@@ -159,9 +167,9 @@ def test_fault_of_ours_is_an_error_and_no_grade(folder):
     with Store() as store:
         progress = run(folder, store, Broken())
         assert progress.errors == 3
-        figures = sum_up(store.results())
-    assert [r.key for r in figures.broken] == ["ada.py", "bo.py", "cy.py"]
-    assert [r.key for r in figures.refused] == ["di.py"]
+        figures = sum_up(counted(store, "latest"))
+    assert figures.broken == ["ada.py", "bo.py", "cy.py"]
+    assert [path for path, _ in figures.refused] == ["di.py"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +193,7 @@ def test_fault_of_ours_is_an_error_and_no_grade(folder):
 def test_summary_says_what_a_teacher_asks(folder, here, language, sentences):
     with Store() as store:
         run(folder, store, here)
-        shown = render(sum_up(store.results()), load_texts(language))
+        shown = render(sum_up(counted(store, "latest")), load_texts(language))
     for sentence in sentences:
         assert sentence in shown
 
@@ -203,8 +211,10 @@ def test_summary_says_what_a_teacher_asks(folder, here, language, sentences):
 )
 def test_options_that_mean_nothing_are_said(folder, options, key):
     console = Console(load_texts("en"), print, print)
+    asked = Options(seed=1, **options)
     with pytest.raises(UsageError) as caught:
-        grade_course([folder], Options(seed=1, **options), console)
+        with grade_course([folder], asked, choose_settings(asked), console):
+            pass
     assert caught.value.message.key == key
 
 
@@ -226,15 +236,33 @@ def test_the_whole_flow_as_a_command(folder, tmp_path):
     assert done.returncode == 1, done.stderr
     assert "4 submissions: 2 graded, 1 of them all right" in done.stdout
     assert "4 graded, 0 known already, of 4" in done.stderr
-    again = mha_grade(*common, "--format", "json")
+    sheet = tmp_path / "canvas.csv"
+    sheet.write_text(CANVAS, encoding="utf-8")
+    handed = ["--feedback", tmp_path / "back", "--canvas", sheet, "--column", "MHA"]
+    again = mha_grade(*common, "--format", "jsonl", *handed)
     assert "1 graded, 3 known already, of 4" in again.stderr
     rows = [json.loads(line) for line in again.stdout.splitlines()]
-    assert [(r["submission"]["path"], r["seed"]) for r in rows] == [
-        ("ada.py", 5),
-        ("bo.py", 5),
-        ("cy.py", 5),
-        ("di.py", 5),
+    assert [(r["student"], r["score"], r["seed"]) for r in rows] == [
+        ("ada", 100.0, 5),
+        ("bo", rows[1]["score"], 5),
+        ("cy", 0.0, 5),
+        ("di", 0.0, 5),
     ]
+    assert sorted(p.name for p in (tmp_path / "back").iterdir()) == [
+        "ada.txt",
+        "bo.txt",
+        "cy.txt",
+        "di.txt",
+    ]
+    back = (tmp_path / "back" / "bo.txt").read_text(encoding="utf-8")
+    assert "missing-scale" in back
+    assert "--seed 5" not in back
+    assert "2 grades written to" in again.stderr
+    assert "In no row of the gradebook (2): cy, di" in again.stderr
+    filled = (tmp_path / "canvas-graded.csv").read_text(encoding="utf-8")
+    assert filled == CANVAS.replace("ada,,S1,", "ada,,S1,100.00").replace(
+        "bo,,S1,", f"bo,,S1,{rows[1]['score']:.2f}"
+    )
 
 
 def test_killed_and_run_again_nothing_is_lost_or_twice(folder, tmp_path):
@@ -256,6 +284,31 @@ def test_killed_and_run_again_nothing_is_lost_or_twice(folder, tmp_path):
     assert "10 submissions: 8 graded, 7 of them all right" in done.stdout
     assert count(results) == 10
     assert not left_over(process.pid)
+
+
+def test_students_see_what_the_course_lets_them(folder, tmp_path):
+    course = tmp_path / "course.yaml"
+    course.write_text("visibility: {scaling: hidden}\nhints: 3\nlanguage: zh\n", encoding="utf-8")
+    wrong = folder / "bo.py"
+    done = mha_grade(wrong, "--course", course, "--for-students", "--format", "json")
+    report = json.loads(done.stdout)
+    assert report["seed"] is None
+    assert "values" not in [v["case"] for v in report["verdicts"]]
+    assert "hidden-cases" in [v["case"] for v in report["verdicts"]]
+    teacher = json.loads(mha_grade(wrong, "--course", course, "--format", "json").stdout)
+    assert teacher["score"] == report["score"]
+    assert "values" in [v["case"] for v in teacher["verdicts"]]
+    assert teacher["diagnosis"]["mistakes"][0]["what"] == load_texts("zh")("mistake.missing-scale")
+
+
+def test_pack_holds_the_course_file(tmp_path):
+    course, packed = tmp_path / "course.yaml", tmp_path / "autograder.zip"
+    course.write_text("keep: best\n", encoding="utf-8")
+    done = mha_grade("--pack", "gradescope", "--course", course, "--output", packed)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(packed) as archive:
+        assert {"setup.sh", "run_autograder", "course.yaml"} < set(archive.namelist())
+        assert archive.read("course.yaml") == b"keep: best\n"
 
 
 def count(results):

@@ -5,8 +5,9 @@ import zipfile
 
 import pytest
 
-from grader.course.gather import gather, is_course
+from grader.course.gather import gather
 from grader.course.naming import Owner, read_owners, recognise
+from grader.course.options import is_course
 from grader.errors import UnusableSubmission, UsageError
 from grader.intake import MAX_BYTES
 

@@ -11,7 +11,7 @@ from grader import __version__
 from grader.cli import console, options, stubs
 from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.options import Asked
-from grader.course.gather import is_course
+from grader.course.options import is_course
 from grader.errors import GraderError, UnusableSubmission, UsageError
 from grader.model import Message
 from grader.reports.as_page import render_index, render_page
@@ -56,6 +56,12 @@ def main(
     trust: options.Trust = False,
     executor: options.Executor = "local",
     scheduler: options.Scheduler = None,
+    for_students: options.ForStudents = False,
+    feedback: options.Feedback = None,
+    canvas: options.Canvas = None,
+    moodle: options.Moodle = None,
+    column: options.Column = None,
+    pack: options.Packed = None,
     list_: options.List = False,
     new: options.New = None,
     explain: options.Explain = None,
@@ -103,6 +109,10 @@ def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
         from grader.cli.doctor import tell_level
 
         return tell_level(texts)
+    elif asked.pack is not None:
+        from grader.cli.exports import write_pack
+
+        write_pack(asked, texts)
     elif asked.merge or len(asked.paths or ()) > 1 or any(map(is_course, asked.paths or ())):
         from grader.cli.many import grade_many
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +35,25 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def note(line: str) -> None:
+    """A line on standard error: what happens meanwhile, and what was written."""
+    print(tidy(line), file=sys.stderr, flush=True)
+
+
+def write_all(pieces: Iterable[str], output: Path | None, texts: Texts) -> None:
+    """As `write`, piece by piece."""
+    if output is None:
+        for piece in pieces:
+            show(piece)
+        return
+    try:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
+    note(texts("written", path=output))
+
+
 def write(text: str, output: Path | None, texts: Texts) -> None:
     """To a file if one is named, else to standard output."""
     if output is None:
@@ -43,7 +63,7 @@ def write(text: str, output: Path | None, texts: Texts) -> None:
         output.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
-    print(clean(texts("written", path=output), MAX_LINE), file=sys.stderr)
+    note(texts("written", path=output))
 
 
 def show(text: str) -> None:

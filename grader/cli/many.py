@@ -1,49 +1,71 @@
-"""A course: gather, grade, sum up."""
+"""A course: gather, grade, sum up, hand over."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 
 from grader.cli import console
 from grader.cli.codes import INTERRUPTED, NOT_PASSED, OUR_FAULT, PASSED
+from grader.cli.exports import Shown, fill_gradebooks, write_feedback
 from grader.cli.options import Asked
-from grader.cli.single import check_format
+from grader.cli.single import check_numbers, read_course, view_of
 from grader.course.command import Console, grade_course
-from grader.course.store import Result
-from grader.errors import BankError, UsageError
-from grader.model import Message
-from grader.reports import FORMATS
+from grader.errors import UsageError
+from grader.exports import EXPORTS
+from grader.model import Graded, Message
+from grader.reports import View
 from grader.texts import Texts
 
 
 def grade_many(asked: Asked, texts: Texts) -> int:
     """The exit code of a course, once its results are kept and its figures shown."""
-    check_format(asked)
-    plain = asked.format_ == "terminal"
-
-    def tell(line: str) -> None:
-        print(console.tidy(line), file=sys.stderr, flush=True)
-
-    def overwrite(line: str) -> None:
-        print(f"\r\x1b[K{console.tidy(line)}", end="", file=sys.stderr, flush=True)
-
-    lively = sys.stderr.isatty()
-    told = Console(texts, console.show if plain else tell, tell, overwrite if lively else None)
+    check_numbers(asked)
+    known = ("terminal", *EXPORTS)
+    if asked.format_ not in known:
+        raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
+    settings, texts = read_course(asked, texts)
+    view = view_of(asked, settings)
     try:
-        results, fine = grade_course(asked.paths or [], asked.options(), told)
+        with grade_course(
+            asked.paths or [], asked.options(), settings, open_console(asked, texts)
+        ) as batch:
+            seen = Shown(batch, settings) if asked.for_students else batch
+            export(asked, seen, texts, view)
+            if asked.feedback is not None:
+                write_feedback(asked.feedback, Shown(batch, settings), texts, view)
+            fill_gradebooks(asked, batch, texts)
+            return exit_code(batch, asked.min_score)
     except KeyboardInterrupt:
         kept = asked.results is not None
         console.say(texts, Message("course.stopped" if kept else "course.not-kept"))
         return INTERRUPTED
-    except BankError as error:
-        # A course's own file is wrong, and whoever wrote it is here.
-        raise UsageError(error.message.key, **error.message.fields) from None
-    if not plain:
-        console.write("".join(_render(r, asked, texts) for r in results), asked.output, texts)
-    if any(result.graded.report.has_errors for result in results):
-        return OUR_FAULT
+
+
+def open_console(asked: Asked, texts: Texts) -> Console:
+    """Figures to standard output unless that is for an export, progress to standard error."""
+
+    def overwrite(line: str) -> None:
+        print(f"\r\x1b[K{console.tidy(line)}", end="", file=sys.stderr, flush=True)
+
+    plain = asked.format_ == "terminal" or asked.output is not None
+    lively = sys.stderr.isatty()
+    show = console.show if plain else console.note
+    return Console(texts, show, console.note, overwrite if lively else None)
+
+
+def export(asked: Asked, batch: Collection[Graded], texts: Texts, view: View) -> None:
+    """The whole batch in one of the formats for programs, piece by piece."""
+    if asked.format_ != "terminal":
+        console.write_all(EXPORTS[asked.format_](batch, texts, view), asked.output, texts)
+
+
+def exit_code(batch: Collection[Graded], min_score: float | None) -> int:
+    """0 all passed (or all scores are high enough), 1 not, 3 a fault of our own."""
+    fine = True
+    for graded in batch:
+        report = graded.report
+        if report.has_errors:
+            return OUR_FAULT
+        fine &= report.all_passed if min_score is None else report.score >= min_score
     return PASSED if fine else NOT_PASSED
-
-
-def _render(result: Result, asked: Asked, texts: Texts) -> str:
-    return FORMATS[asked.format_](result.graded.report, texts, asked.view())

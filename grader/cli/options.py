@@ -16,8 +16,6 @@ from grader.model import FREE
 from grader.reports import View
 
 MAX_SEED = 2**63 - 1
-COURSE = "Several files"
-OTHER = "Instead of grading"
 
 Paths = Annotated[
     list[Path] | None,
@@ -27,7 +25,9 @@ Exercise = Annotated[str | None, typer.Option(help="The exercise it answers.")]
 Free = Annotated[bool, typer.Option("--free", help="Judge it by its own convention.")]
 ClassName = Annotated[str | None, typer.Option("--class", help="The class to grade.")]
 Package = Annotated[list[str] | None, typer.Option(help="A further one that it may import.")]
-Format = Annotated[str, typer.Option("--format", help="terminal or json.")]
+Format = Annotated[
+    str, typer.Option("--format", help="terminal, json, or what another system reads.")
+]
 Output = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
 Lang = Annotated[str | None, typer.Option(help="en or zh.")]
 Seed = Annotated[int | None, typer.Option(help="Repeat the run that had this seed.")]
@@ -49,6 +49,16 @@ Trust = Annotated[
     bool, typer.Option("--trust-these-files", help="Grade them where nothing shuts them in.")
 ]
 Executor = Annotated[str, typer.Option(help="local, or dask for a cluster.")]
+ForStudents = Annotated[
+    bool, typer.Option("--for-students", help="Show only what the course lets students see.")
+]
+Feedback = Annotated[
+    Path | None, typer.Option(help="Write each student's report into this folder.")
+]
+Canvas = Annotated[Path | None, typer.Option(help="Fill this gradebook export of Canvas.")]
+Moodle = Annotated[Path | None, typer.Option(help="Fill this grading worksheet of Moodle.")]
+Column = Annotated[str | None, typer.Option(help="The gradebook's column for the grades.")]
+Packed = Annotated[str | None, typer.Option("--pack", help="Make a pack for a host.")]
 Scheduler = Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")]
 
 List = Annotated[bool, typer.Option("--list", help="Name the exercises.")]
@@ -86,6 +96,12 @@ class Asked:
     trust: bool = False
     executor: str = "local"
     scheduler: str | None = None
+    for_students: bool = False
+    feedback: Path | None = None
+    canvas: Path | None = None
+    moodle: Path | None = None
+    column: str | None = None
+    pack: str | None = None
     list_: bool = False
     new: str | None = None
     explain: str | None = None

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import PurePath
+
 from grader.bank import load_exercise
 from grader.cli.codes import NOT_PASSED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.console import write
 from grader.cli.options import Asked
-from grader.errors import UsageError
+from grader.course.naming import recognise
+from grader.course.settings import Settings, choose_settings
+from grader.errors import BankError, UsageError
 from grader.grade import grade
 from grader.intake import read_submission
-from grader.model import Report
-from grader.reports import FORMATS
+from grader.model import Graded, Report
+from grader.reports import FORMATS, View
 from grader.sandbox.forge import open_forge
 from grader.sandbox.launch import Launched, hide_memory
-from grader.texts import Texts
+from grader.texts import Texts, load_texts
 
 
 def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     """The exit code of one file's report, once that is written."""
     assert asked.paths
-    view, request = asked.view(), asked.request()
+    check_numbers(asked)
     check_format(asked)
+    settings, texts = read_course(asked, texts)
+    request = replace(asked.request(), terms=settings.terms)
+    if request.exercise is None:
+        request = replace(request, exercise=settings.exercise)
     if request.exercise is not None:
         load_exercise(request.exercise)
     submission = read_submission(asked.paths[0])
@@ -30,16 +40,64 @@ def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
         report = grade(submission, forge, request)
     finally:
         forge.close()
-    write(FORMATS[asked.format_](report, texts, view), asked.output, texts)
+    write(render(report, asked, settings, texts), asked.output, texts)
     return exit_code(report, asked.min_score)
 
 
+def render(report: Report, asked: Asked, settings: Settings, texts: Texts) -> str:
+    """The report in the format asked for; hosts show it to students."""
+    view = view_of(asked, settings)
+    name = asked.format_
+    if name in FORMATS and not asked.for_students:
+        return FORMATS[name](report, texts, view)
+    # Imported here: to look at one's own file needs none of it.
+    from grader.cli.exports import show_student
+    from grader.exports import EXPORTS, HOSTS
+
+    at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    graded = Graded(recognise(PurePath(report.submission.path).name).student, report, at)
+    if name in HOSTS or asked.for_students:
+        graded = show_student(graded, settings)
+    if name in FORMATS:
+        return FORMATS[name](graded.report, texts, view)
+    if name in HOSTS:
+        return HOSTS[name](graded, texts, view)
+    return "".join(EXPORTS[name]([graded], texts, view))
+
+
 def check_format(asked: Asked) -> None:
-    """Refuse what no report can be: for one file, and for each of many."""
+    """Refuse what is neither a format for people nor one for another system."""
+    if asked.format_ in FORMATS:
+        return
+    from grader.exports import EXPORTS, HOSTS
+
+    known = (*FORMATS, *(name for name in (*EXPORTS, *HOSTS) if name not in FORMATS))
+    if asked.format_ not in known:
+        raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
+
+
+def read_course(asked: Asked, texts: Texts) -> tuple[Settings, Texts]:
+    """What the course file says, and the sentences of its language unless another is asked for."""
+    try:
+        settings = choose_settings(asked.options())
+    except BankError as error:
+        # A course's own file is wrong, and whoever wrote it is here.
+        raise UsageError(error.message.key, **error.message.fields) from None
+    if settings.language is not None and asked.lang is None:
+        texts = load_texts(settings.language)
+    return settings, texts
+
+
+def view_of(asked: Asked, settings: Settings) -> View:
+    """What is to be seen of a report: a course's level of hints is fixed."""
+    view = asked.view()
+    return view if settings.hints is None else replace(view, hints=settings.hints)
+
+
+def check_numbers(asked: Asked) -> None:
+    """Refuse numbers that mean nothing."""
     if asked.hints not in (None, *range(4)):
         raise UsageError("usage.hints", hints=asked.hints)
-    if asked.format_ not in FORMATS:
-        raise UsageError("usage.format", wanted=asked.format_, known=", ".join(FORMATS))
     if asked.min_score is not None and not 0 <= asked.min_score <= 100:
         raise UsageError("usage.min-score", score=asked.min_score)
 

@@ -92,12 +92,11 @@ class Batch:
     ) -> Progress:
         """Grade what has no good result yet, or everything `again`; keep each as it comes.
 
-        Results of files that are no longer there are put aside. Raises UsageError where the files
-        are not trusted and the first of them turns out to be at isolation level none.
+        Raises UsageError where the files are not trusted and the first of them turns out to be at
+        isolation level none.
         """
         known = store.known()
         entries = {entry.key: entry for entry in self.entries}
-        store.drop(key for key in known if key not in entries)
         progress = Progress(len(entries))
         keeper = Keeper(store, progress, tell)
         prints: dict[str, tuple[str, str]] = {}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course import summary
 from grader.course.batch import Batch, Executor, Progress
 from grader.course.gather import Entry, gather
 from grader.course.options import Options
-from grader.course.settings import KEEP, Settings, read_settings
-from grader.course.standing import Move, counted, moved
-from grader.course.store import MEMORY, Result, Store
+from grader.course.settings import Settings
+from grader.course.standing import Counted, Move, counted, moved
+from grader.course.store import MEMORY, Store
 from grader.errors import UsageError
 from grader.texts import Texts
 
@@ -33,15 +34,16 @@ class Console:
     overwrite: Callable[[str], None] | None = None
 
 
+@contextlib.contextmanager
 def grade_course(
-    paths: Sequence[Path], options: Options, console: Console
-) -> tuple[list[Result], bool]:
-    """Grade all that is below the paths; the results that count, and whether all is well.
+    paths: Sequence[Path], options: Options, settings: Settings, console: Console
+) -> Iterator[Counted]:
+    """Grade all that is below the paths; while it is open, the submissions that count.
 
     Raises UsageError for options that do not go together, and where nothing is handed in.
     """
-    settings = choose(options)
-    entries = _shard(gather(paths, settings.files), options.shard)
+    everything = gather(paths, settings.files)
+    entries = _shard(everything, options.shard)
     if not entries and not options.merge:
         raise UsageError("course.nothing", path=", ".join(map(str, paths)))
     with Store(options.results or MEMORY) as store:
@@ -49,26 +51,16 @@ def grade_course(
             count = store.merge(path)
             console.tell(console.texts("course.merged", count=count, path=path))
         seed = int(store.fact("seed", str(options.seed)))
-        batch = Batch(entries, settings, seed, options.class_name, options.trust)
         if entries:
+            present = {entry.key for entry in everything}
+            store.drop(key for key in store.known() if key not in present)
+            batch = Batch(entries, settings, seed, options.class_name, options.trust)
             run(batch, store, options, console)
-        results = counted(store.results(), settings.keep)
-        console.show(summary.render(summary.sum_up(results), console.texts))
+        standing = counted(store, settings.keep)
+        console.show(summary.render(summary.sum_up(standing), console.texts))
         if options.regrade:
             console.show(render_moves(moved(store), console.texts))
-    return results, all(_is_fine(result, options.min_score) for result in results)
-
-
-def choose(options: Options) -> Settings:
-    """The course's settings, with what the command line says instead."""
-    settings = read_settings(options.course) if options.course else Settings()
-    if options.keep is not None and options.keep not in KEEP:
-        raise UsageError("course.keep", wanted=options.keep, known=", ".join(KEEP))
-    return replace(
-        settings,
-        exercise=options.exercise or settings.exercise,
-        keep=options.keep or settings.keep,
-    )
+        yield standing
 
 
 def run(batch: Batch, store: Store, options: Options, console: Console) -> Progress:
@@ -151,8 +143,3 @@ def _shard(entries: list[Entry], shard: str | None) -> list[Entry]:
     if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
         raise UsageError("course.shard", wanted=shard)
     return [e for e in entries if zlib.crc32(e.key.encode()) % int(of) == int(part) - 1]
-
-
-def _is_fine(result: Result, min_score: float | None) -> bool:
-    report = result.graded.report
-    return report.all_passed if min_score is None else report.score >= min_score

@@ -70,11 +70,6 @@ def gather(paths: Iterable[Path], pattern: str = "*") -> list[Entry]:
     return list(_number(entries))
 
 
-def is_course(path: Path) -> bool:
-    """True for what holds several submissions, rather than being one."""
-    return path.is_dir() or path.suffix.lower() in (".zip", ".csv")
-
-
 def _name(entry: Entry) -> str:
     return PurePosixPath(entry.member or entry.path.as_posix()).name
 

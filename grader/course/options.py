@@ -24,3 +24,8 @@ class Options:
     executor: str = "local"
     scheduler: str | None = None
     min_score: float | None = None
+
+
+def is_course(path: Path) -> bool:
+    """True for what holds several submissions, rather than being one."""
+    return path.is_dir() or path.suffix.lower() in (".zip", ".csv")

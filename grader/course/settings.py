@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from grader.bank.schema import Reader, read_yaml
+from grader.course.options import Options
 from grader.errors import UsageError
 from grader.model import Limits, Terms
 
@@ -49,6 +50,18 @@ class Settings:
     visibility: Mapping[str, str] = field(default_factory=dict)
     deadline: datetime.datetime | None = None
     banks: tuple[Path, ...] = ()
+
+
+def choose_settings(options: Options) -> Settings:
+    """The course's settings, with what the command line says instead."""
+    settings = read_settings(options.course) if options.course else Settings()
+    if options.keep is not None and options.keep not in KEEP:
+        raise UsageError("course.keep", wanted=options.keep, known=", ".join(KEEP))
+    return replace(
+        settings,
+        exercise=options.exercise or settings.exercise,
+        keep=options.keep or settings.keep,
+    )
 
 
 def read_settings(path: Path) -> Settings:

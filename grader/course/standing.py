@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.store import Result, Store
-from grader.model import Verdict
+from grader.model import Graded, Verdict
 
 
-def counted(results: Iterable[Result], keep: str) -> list[Result]:
+@dataclass(frozen=True)
+class Counted(Collection[Graded]):
+    """The submissions that count, read from the store each time: never more than one in memory."""
+
+    store: Store
+    keys: frozenset[str]
+
+    def __iter__(self) -> Iterator[Graded]:
+        """In order of keys."""
+        return (r.graded for r in self.store.results() if r.key in self.keys)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.keys)
+
+    def __contains__(self, graded: object) -> bool:
+        """True for one of these."""
+        return any(graded == one for one in self)
+
+
+def counted(store: Store, keep: str) -> Counted:
     """Of each student's files the one that counts: the latest, the best, or all of them."""
-    chosen: dict[str, Result] = {}
-    for result in results:
+    chosen: dict[str, tuple[tuple[float, int], str]] = {}
+    for result in store.results():
         name = result.key if keep == "all" else result.graded.student
-        rival = chosen.get(name)
-        if rival is None or _rank(result, keep) > _rank(rival, keep):
-            chosen[name] = result
-    return [chosen[name] for name in sorted(chosen)]
+        rank = _rank(result, keep), result.key
+        if name not in chosen or rank > chosen[name]:
+            chosen[name] = rank
+    return Counted(store, frozenset(key for _, key in chosen.values()))
 
 
 def _rank(result: Result, keep: str) -> tuple[float, int]:

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from grader.course.store import Result
-from grader.model import Outcome
+from grader.model import Graded, Message, Outcome
 from grader.texts import Texts
 
 BAR = 40
@@ -26,15 +25,18 @@ class Figures:
     judged: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     mistakes: Counter[str] = field(default_factory=Counter)
-    refused: list[Result] = field(default_factory=list)
-    broken: list[Result] = field(default_factory=list)
+    refused: list[tuple[str, Message]] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
 
-    def add(self, result: Result) -> None:
-        """One more result; one that was refused has no score to count."""
+    def add(self, graded: Graded) -> None:
+        """One more submission; one that was refused has no score to count."""
         self.total += 1
-        report = result.graded.report
+        report = graded.report
+        if report.has_errors:
+            self.broken.append(report.submission.path)
         if report.refusal is not None:
-            (self.broken if report.has_errors else self.refused).append(result)
+            if not report.has_errors:
+                self.refused.append((report.submission.path, report.refusal))
             return
         self.scores.append(report.score)
         self.passed += report.all_passed
@@ -43,15 +45,13 @@ class Figures:
                 self.judged[verdict.case] += 1
                 self.failed[verdict.case] += verdict.outcome is Outcome.FAILED
         self.mistakes.update({found.mistake for found in report.diagnosis.mistakes})
-        if report.has_errors:
-            self.broken.append(result)
 
 
-def sum_up(results: Iterable[Result]) -> Figures:
-    """The figures of these results."""
+def sum_up(batch: Iterable[Graded]) -> Figures:
+    """The figures of these submissions."""
     figures = Figures()
-    for result in results:
-        figures.add(result)
+    for graded in batch:
+        figures.add(graded)
     return figures
 
 
@@ -67,24 +67,16 @@ def render(figures: Figures, texts: Texts) -> str:
         for name, count in figures.mistakes.most_common(MOST)
     ]
     lines += _block(texts("course.mistakes"), rows)
-    rows = [
-        f"{result.key}: {texts.say(result.graded.report.refusal)}"
-        for result in figures.refused
-        if result.graded.report.refusal is not None
-    ]
+    rows = [f"{path}: {texts.say(why)}" for path, why in figures.refused]
     lines += _block(texts("course.refused", count=len(rows)), rows)
-    lines += _block(texts("course.broken"), [result.key for result in figures.broken])
+    lines += _block(texts("course.broken"), figures.broken)
     return "\n".join(lines) + "\n"
 
 
 def _scores(figures: Figures, texts: Texts) -> list[str]:
     scores = figures.scores
-    total = (
-        len(scores)
-        + len(figures.refused)
-        + len([r for r in figures.broken if r.graded.report.refusal])
-    )
-    lines = [texts("course.total", count=total, graded=len(scores), passed=figures.passed)]
+    known = {"count": figures.total, "graded": len(scores), "passed": figures.passed}
+    lines = [texts("course.total", **known)]
     if not scores:
         return lines
     middle, mean = statistics.median(scores), statistics.fmean(scores)

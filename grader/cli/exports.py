@@ -1,0 +1,116 @@
+"""What is written besides reports: gradebooks filled, each student's own file, packs for hosts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from grader.cli import console
+from grader.cli.options import Asked
+from grader.course.settings import Settings
+from grader.errors import UsageError
+from grader.exports import GRADEBOOKS, PACKS, Filled, Pack, Sight, Visibility, for_students
+from grader.model import Graded
+from grader.reports import FORMATS, View
+from grader.texts import Texts
+
+# What a file name may hold on every system.
+ODD = re.compile(r"[^\w.@+-]+")
+
+
+@dataclass(frozen=True)
+class Shown(Collection[Graded]):
+    """A batch as students may see it, made anew each time it is gone through."""
+
+    batch: Collection[Graded]
+    settings: Settings
+
+    def __iter__(self) -> Iterator[Graded]:
+        """Each with its report cut to what the course lets students see."""
+        return (show_student(graded, self.settings) for graded in self.batch)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.batch)
+
+    def __contains__(self, graded: object) -> bool:
+        """True for one of these."""
+        return any(graded == one for one in self)
+
+
+def show_student(graded: Graded, settings: Settings) -> Graded:
+    """What the student may see of it now."""
+    sights = {name: Sight(shown) for name, shown in settings.visibility.items()}
+    visibility = Visibility(sights, settings.deadline)
+    now = datetime.now(timezone.utc)
+    return replace(graded, report=for_students(graded.report, visibility, now))
+
+
+def write_feedback(folder: Path, batch: Iterable[Graded], texts: Texts, view: View) -> None:
+    """A text file for each student, by id; several attempts are numbered."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for graded in batch:
+            attempt = f"-{graded.attempt}" if graded.attempt > 1 else ""
+            name = (ODD.sub("_", graded.student).strip(".") or "_")[:100]
+            path = folder / f"{name}{attempt}.txt"
+            report = FORMATS["terminal"](graded.report, texts, view)
+            path.write_text(report, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        detail = error.strerror or str(error)
+        raise UsageError("file.unwritable", path=str(folder), detail=detail) from None
+
+
+def fill_gradebooks(asked: Asked, batch: Collection[Graded], texts: Texts) -> None:
+    """Each gradebook that was named, filled and written beside it as NAME-graded.csv."""
+    for system, path in (("canvas", asked.canvas), ("moodle", asked.moodle)):
+        if path is None:
+            continue
+        column = asked.column
+        if column is None:
+            if system == "canvas":
+                raise UsageError("gradebook.column")
+            column = "Grade"
+        filled = GRADEBOOKS[system](_read(path), batch, column)
+        target = path.with_name(f"{path.stem}-graded{path.suffix}")
+        _write(target, filled.content)
+        for line in _tell(filled, target, texts):
+            console.note(line)
+
+
+def _tell(filled: Filled, target: Path, texts: Texts) -> Iterator[str]:
+    yield texts("gradebook.filled", count=len(filled.filled), path=target)
+    for kind in ("unmatched", "ambiguous", "kept", "without"):
+        names = getattr(filled, kind)
+        if names:
+            yield texts(f"gradebook.{kind}", count=len(names), names=", ".join(names))
+
+
+def write_pack(asked: Asked, texts: Texts) -> None:
+    """A pack for a host, with the course file in it, to --output."""
+    if asked.pack not in PACKS:
+        raise UsageError("pack.unknown", wanted=asked.pack, known=", ".join(PACKS))
+    if asked.output is None:
+        raise UsageError("pack.no-output")
+    extra = {} if asked.course is None else {"course.yaml": _read(asked.course)}
+    _write(asked.output, PACKS[asked.pack](Pack(extra=extra), texts))
+    console.note(texts("written", path=asked.output))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        detail = error.strerror or str(error)
+        raise UsageError("file.unreadable", path=str(path), detail=detail) from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        detail = error.strerror or str(error)
+        raise UsageError("file.unwritable", path=str(path), detail=detail) from None
