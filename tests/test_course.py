@@ -131,7 +131,7 @@ class Unsealed:
 
     def run(self, tasks):
         for key, data in self.executor.run(tasks):
-            yield key, {**data, "isolation": ["none", []]}
+            yield key, {**data, "isolation": ["none", [], []]}
 
 
 def test_regrade_shows_who_moved_and_by_which_case(folder, here):

