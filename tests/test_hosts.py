@@ -125,7 +125,7 @@ def read_classroom(graded):
 def test_classroom_reads_the_points_from_notices(graded, points):
     assert host("classroom", graded).splitlines()[:2] == [
         f"::notice title=Autograding complete::Points {points}/100",
-        f'::notice title=Autograding report::{{"totalPoints": {points}, "maxPoints": 100}}',
+        f'::notice title=Autograding report::{{"totalPoints":{points},"maxPoints":100}}',
     ]
 
 

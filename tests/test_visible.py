@@ -146,6 +146,13 @@ def test_name_only_leaves_outcome_and_points():
     assert told["one-head"].message is None
 
 
+def test_words_of_a_course_file_are_sights():
+    words = Visibility({"causal-mask": "hidden", "values-wide": "hidden"})
+    assert for_students(REPORT, words, NOW) == for_students(REPORT, CAUSAL, NOW)
+    with pytest.raises(ValueError, match="'hiden' is not a valid Sight"):
+        for_students(REPORT, Visibility({"default": "hiden"}), NOW)
+
+
 def test_narrower_sight_wins():
     sights = {"values": Sight.VISIBLE, "scaling": Sight.HIDDEN, "default": Sight.NAME_ONLY}
     assert cases(shown(sights)) == [

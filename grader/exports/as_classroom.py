@@ -41,10 +41,10 @@ def render(graded: Graded, texts: Texts, view: View = PLAIN) -> str:
 def write_notices(report: Report) -> str:
     """The workflow commands, as the reporter action writes them."""
     score, possible = _number(report.score), _number(report.max_score)
-    points = to_json({"totalPoints": score, "maxPoints": possible})
+    summary = f'{{"totalPoints":{score},"maxPoints":{possible}}}'
     return (
         f"::notice title=Autograding complete::Points {score}/{possible}\n"
-        f"::notice title=Autograding report::{points}\n"
+        f"::notice title=Autograding report::{summary}\n"
     )
 
 
