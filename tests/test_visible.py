@@ -12,6 +12,7 @@ from grader.exports import EXPORTS, GRADEBOOKS, HOSTS, Sight, Visibility, for_st
 from grader.grade import Request, grade
 from grader.intake import read_submission
 from grader.model import Departure, Diagnosis, Graded, Message, NamedMistake, Outcome, Verdict
+from grader.model.report import UNJUDGED
 from grader.questions import load_questions
 from grader.reports import FORMATS, PLAIN, View
 
@@ -131,6 +132,22 @@ def test_what_passed_still_passes(visibility):
     followed = replace(right, verdicts=(REPORT.verdicts[0], REPORT.verdicts[4]))
     assert not followed.all_passed
     assert not for_students(followed, visibility, NOW).all_passed
+
+
+def test_unjudged_file_stays_unjudged():
+    positions = Verdict("far", "shapes", Outcome.NOT_APPLICABLE, 0, 1.0, Message(UNJUDGED))
+    report = replace(SAMPLE, verdicts=(SAMPLE.verdicts[0], positions), diagnosis=Diagnosis())
+    seen = shown({"far": Sight.HIDDEN}, report)
+    assert cases(seen) == ["shapes", "hidden-unjudged"]
+    assert seen.is_unjudged
+    assert not seen.all_passed
+    assert (seen.score, seen.available("hidden")) == (100.0, 0.0)
+
+
+def test_words_to_look_at_are_the_teachers():
+    flagged = replace(REPORT, flags=(("ctypes", 3),))
+    assert for_students(flagged, Visibility(), NOW).flags == ()
+    assert for_students(flagged, CAUSAL, NOW).flags == ()
 
 
 def test_hidden_cases_that_passed_say_nothing():
