@@ -42,7 +42,9 @@ def test_cell_is_never_a_formula(text):
     assert not row[1].lstrip().startswith(escape.FORMULA)
 
 
-@pytest.mark.parametrize("text", ["=1+1", " =1+1", "@SUM(A1)", "-1", "+cmd|' /C calc'!A0", "|x"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", " =1+1", "@SUM(A1)", "-1", "+cmd|' /C calc'!A0", "|x", "＝1"]
+)
 def test_formula_is_disarmed(text):
     assert escape.for_csv(text) == "'" + text
 
@@ -54,11 +56,15 @@ def test_markdown_is_plain_text():
 @pytest.mark.parametrize(
     ("text", "logged"),
     [
-        ("::error::no", "| ::error::no"),
-        ("  ::set-output name=x::y", "|   ::set-output name=x::y"),
-        ("a ##[error]b", "| a # #[error]b"),
-        ("a\n::stop::", "| a\n| ::stop::"),
+        ("::error::no", ": :error: :no"),
+        ("  ::set-output name=x::y", ": :set-output name=x: :y"),
+        ("a ##[error]b", "a # #[error]b"),
+        ("a\n::stop::\u2028b", "a : :stop: : b"),
     ],
 )
 def test_log_line_is_no_command(text, logged):
     assert escape.for_log(text) == logged
+
+
+def test_xml_holds_what_is_left():
+    assert escape.for_xml("a\0\ud800\ufffe\U0001f600\t") == "a\ufffd\ufffd\ufffd\U0001f600\t"

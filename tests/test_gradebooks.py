@@ -14,7 +14,7 @@ from samples import AT, ENGLISH, RIGHT, WRONG
 from grader.errors import UsageError
 from grader.exports import GRADEBOOKS
 from grader.exports.sheet import read_sheet
-from grader.model import Graded
+from grader.model import Graded, Message
 from grader.texts import load_texts
 
 CANVAS = (
@@ -123,6 +123,18 @@ def test_excused_student_stays_excused():
     done = fill("canvas", text, [graded("101")])
     assert list(done.kept) == ["101"]
     assert done.content.decode() == text
+
+
+def test_nobody_gets_zero_for_a_fault_of_ours():
+    message = Message("error.grader", {"type": "KeyError", "text": "q"})
+    one = graded("101")
+    one = replace(one, report=replace(one.report, verdicts=(), refusal=message))
+    done = fill("canvas", CANVAS, [one])
+    assert list(done.failed) == ["101"]
+    assert done.content.decode() == CANVAS
+    # A file that cannot be loaded is one that earned nothing.
+    refused = replace(one, report=replace(one.report, refusal=Message("class.none")))
+    assert read(fill("canvas", CANVAS, [refused]).content)[2][6] == "0"
 
 
 def test_rows_of_notices_are_no_students():

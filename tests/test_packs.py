@@ -28,7 +28,7 @@ while [ "$1" != --output ]; do shift; done
 NORMAL = 'cp "{report}" "$2"'
 NOTICES = [
     "::notice title=Autograding complete::Points 38.89/100",
-    '::notice title=Autograding report::{"totalPoints": 38.89, "maxPoints": 100}',
+    '::notice title=Autograding report::{"totalPoints":38.89,"maxPoints":100}',
 ]
 
 

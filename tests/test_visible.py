@@ -12,6 +12,7 @@ from grader.exports import EXPORTS, GRADEBOOKS, HOSTS, Sight, Visibility, for_st
 from grader.grade import Request, grade
 from grader.intake import read_submission
 from grader.model import Departure, Diagnosis, Graded, Message, NamedMistake, Outcome, Verdict
+from grader.model.report import UNJUDGED
 from grader.questions import load_questions
 from grader.reports import FORMATS, PLAIN, View
 
@@ -133,6 +134,22 @@ def test_what_passed_still_passes(visibility):
     assert not for_students(followed, visibility, NOW).all_passed
 
 
+def test_unjudged_file_stays_unjudged():
+    positions = Verdict("far", "shapes", Outcome.NOT_APPLICABLE, 0, 1.0, Message(UNJUDGED))
+    report = replace(SAMPLE, verdicts=(SAMPLE.verdicts[0], positions), diagnosis=Diagnosis())
+    seen = shown({"far": Sight.HIDDEN}, report)
+    assert cases(seen) == ["shapes", "hidden-unjudged"]
+    assert seen.is_unjudged
+    assert not seen.all_passed
+    assert (seen.score, seen.available("hidden")) == (100.0, 0.0)
+
+
+def test_words_to_look_at_are_the_teachers():
+    flagged = replace(REPORT, flags=(("ctypes", 3),))
+    assert for_students(flagged, Visibility(), NOW).flags == ()
+    assert for_students(flagged, CAUSAL, NOW).flags == ()
+
+
 def test_hidden_cases_that_passed_say_nothing():
     hidden = shown({"one-head": Sight.HIDDEN}).verdicts[-1]
     assert (hidden.case, hidden.outcome, hidden.message) == ("hidden-cases", Outcome.PASSED, None)
@@ -144,6 +161,13 @@ def test_name_only_leaves_outcome_and_points():
     assert ENGLISH.say(told["values"].message) == "What happened in this case is not shown."
     assert told["values"].mistake is None
     assert told["one-head"].message is None
+
+
+def test_words_of_a_course_file_are_sights():
+    words = Visibility({"causal-mask": "hidden", "values-wide": "hidden"})
+    assert for_students(REPORT, words, NOW) == for_students(REPORT, CAUSAL, NOW)
+    with pytest.raises(ValueError, match="'hiden' is not a valid Sight"):
+        for_students(REPORT, Visibility({"default": "hiden"}), NOW)
 
 
 def test_narrower_sight_wins():

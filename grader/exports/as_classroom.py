@@ -13,10 +13,10 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grader.exports.escape import for_log
 from grader.exports.rows import Row, file_of, rows
 from grader.model import Graded, Outcome, Report, Verdict
 from grader.reports.as_json import to_json
+from grader.reports.escape import for_log
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
@@ -41,10 +41,10 @@ def render(graded: Graded, texts: Texts, view: View = PLAIN) -> str:
 def write_notices(report: Report) -> str:
     """The workflow commands, as the reporter action writes them."""
     score, possible = _number(report.score), _number(report.max_score)
-    points = to_json({"totalPoints": score, "maxPoints": possible})
+    summary = f'{{"totalPoints":{score},"maxPoints":{possible}}}'
     return (
         f"::notice title=Autograding complete::Points {score}/{possible}\n"
-        f"::notice title=Autograding report::{points}\n"
+        f"::notice title=Autograding report::{summary}\n"
     )
 
 
@@ -77,7 +77,7 @@ def describe(
         line = report.refusal.fields.get("line") or 0
         described["message"] = said
         described["tests"] = [
-            _test(texts("heading.refused"), "load", "fail", 0, report, line) | {"message": said}
+            _test(texts("heading.refused"), "load", status, 0, report, line) | {"message": said}
         ]
     return described
 

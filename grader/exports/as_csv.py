@@ -7,8 +7,9 @@ import io
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from grader.exports.escape import for_cell
+from grader.clean import clean
 from grader.model import Graded, Outcome
+from grader.reports.escape import for_csv
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
@@ -24,8 +25,11 @@ FIXED = (
     "passed",
     "refusal",
     "errors",
+    "unjudged",
+    "flags",
     "mistakes",
 )
+MAX_CELL = 2000
 
 
 def render(graded: Collection[Graded], texts: Texts, view: View = PLAIN) -> Iterator[str]:
@@ -40,12 +44,17 @@ def render(graded: Collection[Graded], texts: Texts, view: View = PLAIN) -> Iter
 
 def _write(cells: Iterable[object]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow([for_cell(cell) for cell in cells])
+    csv.writer(out, lineterminator="\n").writerow([_escape(cell) for cell in cells])
     return out.getvalue()
+
+
+def _escape(cell: object) -> object:
+    return for_csv(clean(cell, MAX_CELL)) if isinstance(cell, str) else cell
 
 
 def _describe(graded: Graded) -> dict[str, Any]:
     report = graded.report
+    errors = sum(v.outcome is Outcome.ERROR for v in report.verdicts)
     return {
         "student": graded.student,
         "name": graded.name,
@@ -57,6 +66,8 @@ def _describe(graded: Graded) -> dict[str, Any]:
         "max_score": report.max_score,
         "passed": str(report.all_passed).lower(),
         "refusal": report.refusal.key if report.refusal else "",
-        "errors": sum(v.outcome is Outcome.ERROR for v in report.verdicts),
+        "errors": errors or int(report.has_errors),
+        "unjudged": str(report.is_unjudged).lower(),
+        "flags": " ".join(word for word, _ in report.flags),
         "mistakes": " ".join(found.mistake for found in report.diagnosis.mistakes),
     }

@@ -24,6 +24,8 @@ def render(graded: Graded, texts: Texts, view: View = PLAIN) -> str:
     tests = [_test(row) for row in rows(report, texts, view)]
     if report.refusal is not None:
         tests = [refused(report.refusal, texts)]
+        if report.has_errors:
+            del tests[0]["status"]
     # Students read this, so the seed is left out whoever the report is for.
     output = as_terminal.render(replace(report, seed=None), texts, view)
     return write(report.score, output, tests, {"execution_time": round(report.seconds, 3)})

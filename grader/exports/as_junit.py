@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from xml.etree import ElementTree as ET
 
-from grader.exports.escape import for_xml
 from grader.exports.rows import Row, file_of, is_trouble, name_of, rows
 from grader.model import Graded, Message, Outcome, Report, Verdict
+from grader.reports.escape import for_xml
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 

@@ -15,6 +15,8 @@ from grader.exports.sheet import Line, Sheet
 from grader.model import Graded, Report
 
 CENT = Decimal("0.01")
+# What became of a submission: the fields of Filled.
+LISTS = ("filled", "unmatched", "ambiguous", "kept", "failed")
 # "1,000" may be a thousand, so three digits behind a mark prove nothing.
 DECIMAL = re.compile(r"\d+([.,])(?!\d{3}$)\d+")
 
@@ -41,7 +43,8 @@ class Filled:
 
     Students are named by their ids. `unmatched`: no row has this student. `ambiguous`: several rows
     do, or several submissions belong to one row; nothing was written. `kept`: the row is locked or
-    excused. `without`: the first cells of rows that nobody's submission belongs to.
+    excused. `failed`: the grader itself failed on the whole file, so there is no score.
+    `without`: the first cells of rows that nobody's submission belongs to.
     """
 
     content: bytes
@@ -49,6 +52,7 @@ class Filled:
     unmatched: tuple[str, ...]
     ambiguous: tuple[str, ...]
     kept: tuple[str, ...]
+    failed: tuple[str, ...]
     without: tuple[str, ...]
 
 
@@ -74,11 +78,14 @@ def fill(
 ) -> Filled:
     """Write each score into its student's row, scaled to the row's points; change nothing else."""
     claims: defaultdict[int, list[Claim]] = defaultdict(list)
-    listed: dict[str, list[str]] = {"unmatched": [], "ambiguous": [], "kept": [], "filled": []}
+    listed: dict[str, list[str]] = {name: [] for name in LISTS}
     by_id = _index(entry.ids for entry in entries)
     by_name = _index(entry.names for entry in entries)
     for one in graded:
         claim = Claim(one.student or one.name, _share(one.report))
+        if one.report.refusal and one.report.has_errors:
+            listed["failed"].append(claim.label)
+            continue
         # An id that stands in two rows, even in different columns, is nobody's.
         found = by_id.get(normalise(one.student)) or by_name.get(normalise(one.name), [])
         if len(found) == 1:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from grader.model import Message, Outcome, Report, Verdict
-from grader.model.report import UNCHARGED
+from grader.model.report import UNCHARGED, UNJUDGED
 
-# The rows' area, and the rows: of cases that count, and of those on which the grader failed.
-AREA, CASES, ERRORS = "hidden", "hidden-cases", "hidden-errors"
+# The rows' area, and the rows: of cases that count, of those on which the grader failed, and of
+# those that could not be judged, where that is what makes a score say little.
+AREA, CASES, ERRORS, OPEN = "hidden", "hidden-cases", "hidden-errors", "hidden-unjudged"
 
 
 def row_of(verdict: Verdict) -> str:
@@ -18,7 +19,7 @@ def row_of(verdict: Verdict) -> str:
 
 
 def fold(hidden: Sequence[Verdict]) -> Iterator[Verdict]:
-    """At most one row of each kind; what does not apply counts nowhere and is left out."""
+    """At most one row of each kind; what else does not apply counts nowhere and is left out."""
     counted = [v for v in hidden if v.outcome not in UNCHARGED]
     errors = [v for v in hidden if v.outcome is Outcome.ERROR]
     if counted:
@@ -31,6 +32,9 @@ def fold(hidden: Sequence[Verdict]) -> Iterator[Verdict]:
     if errors:
         message = Message("hidden.errors", {"count": len(errors)})
         yield _row(ERRORS, Outcome.ERROR, errors, message)
+    unjudged = [v for v in hidden if v.message and v.message.key == UNJUDGED]
+    if unjudged:
+        yield _row(OPEN, Outcome.NOT_APPLICABLE, unjudged, Message(UNJUDGED))
 
 
 def divide(report: Report, hidden: Sequence[Verdict]) -> dict[str, float]:
@@ -42,8 +46,8 @@ def divide(report: Report, hidden: Sequence[Verdict]) -> dict[str, float]:
         for area, points in report.areas.items()
         if area in shown
     }
-    left = [v for v in hidden if v.outcome is not Outcome.NOT_APPLICABLE]
-    return areas | ({AREA: round(_possible(left), 4)} if left else {})
+    rows = list(fold(hidden))
+    return areas | ({AREA: round(_possible(rows), 4)} if rows else {})
 
 
 def _row(case: str, outcome: Outcome, of: Sequence[Verdict], message: Message | None) -> Verdict:

@@ -25,17 +25,17 @@ class Sight(str, Enum):
 class Visibility:
     """Sights by case id, area id or "default"; the narrower wins, and what has none is visible.
 
-    Without a deadline, what is shown after it is never shown. `deadline` and the `now` of
-    `for_students` both have a time zone, or neither has.
+    A sight may be given as its word. Without a deadline, what is shown after it is never shown.
+    `deadline` and the `now` of `for_students` both have a time zone, or neither has.
     """
 
-    sights: Mapping[str, Sight] = field(default_factory=dict)
+    sights: Mapping[str, str] = field(default_factory=dict)
     deadline: datetime | None = None
 
     def of(self, verdict: Verdict, now: datetime) -> Sight:
-        """VISIBLE, NAME_ONLY or HIDDEN."""
+        """VISIBLE, NAME_ONLY or HIDDEN; raises ValueError for a word that is no sight."""
         named = (self.sights.get(key) for key in (verdict.case, verdict.area, DEFAULT))
-        sight = next((sight for sight in named if sight is not None), Sight.VISIBLE)
+        sight = Sight(next((word for word in named if word is not None), Sight.VISIBLE))
         if sight is not Sight.AFTER_DEADLINE:
             return sight
         is_over = self.deadline is not None and now >= self.deadline

@@ -26,16 +26,18 @@ BARE = ("skipped.", "not-offered.")
 def for_students(report: Report, visibility: Visibility, now: datetime) -> Report:
     """The report without what is hidden: same score, same `all_passed`, no seed.
 
-    Hidden cases are folded into one row. What the file printed goes with them, since it may have
+    What a person may want to look at (`flags`) is for that person. Hidden cases are folded into one
+    row. What the file printed goes with them, since it may have
     printed their inputs.
     """
     sights = {verdict.case: visibility.of(verdict, now) for verdict in report.verdicts}
     hidden = [v for v in report.verdicts if sights[v.case] is Sight.HIDDEN]
     if all(sight is Sight.VISIBLE for sight in sights.values()):
-        return replace(report, seed=None)
+        return replace(report, seed=None, flags=())
     return replace(
         report,
         seed=None,
+        flags=(),
         verdicts=(*_show(report, sights), *fold(hidden)),
         areas=divide(report, hidden),
         diagnosis=_diagnose(report, sights),
