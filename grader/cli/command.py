@@ -8,6 +8,7 @@ from dataclasses import fields
 import typer
 
 from grader import __version__
+from grader.bank import use_banks
 from grader.cli import console, options, stubs
 from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.options import Asked
@@ -53,6 +54,7 @@ def main(
     shard: options.Shard = None,
     merge: options.Merge = None,
     regrade: options.Regrade = False,
+    bank: options.Bank = None,
     trust: options.Trust = False,
     executor: options.Executor = "local",
     scheduler: options.Scheduler = None,
@@ -69,6 +71,9 @@ def main(
     texts = load_texts("en")
     try:
         texts = load_texts(lang or console.system_language())
+        if bank:
+            use_banks(bank)
+            texts = load_texts(texts.language)
         code = act(asked, context.obj, texts)
     except (UnusableSubmission, UsageError) as error:
         console.say(texts, error.message)

@@ -45,6 +45,7 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Files graded at once.")]
 Shard = Annotated[str | None, typer.Option(help="Grade one part of several, such as 2/8.")]
 Merge = Annotated[list[Path] | None, typer.Option(help="Take over results from this file.")]
 Regrade = Annotated[bool, typer.Option("--regrade", help="Grade all again: who has moved?")]
+Bank = Annotated[list[Path] | None, typer.Option(help="A bank of your own; repeatable.")]
 Trust = Annotated[
     bool, typer.Option("--trust-these-files", help="Grade them where nothing shuts them in.")
 ]
@@ -83,6 +84,7 @@ class Asked:
     shard: str | None = None
     merge: list[Path] | None = field(default_factory=list)
     regrade: bool = False
+    bank: list[Path] | None = None
     trust: bool = False
     executor: str = "local"
     scheduler: str | None = None
@@ -120,6 +122,7 @@ class Asked:
             shard=self.shard,
             merge=tuple(self.merge or ()),
             regrade=self.regrade,
+            banks=tuple(self.bank or ()),
             trust=self.trust,
             jobs=self.jobs,
             executor=self.executor,

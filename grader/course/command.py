@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.bank import use_banks
 from grader.course import summary
 from grader.course.batch import Batch, Executor, Progress
 from grader.course.gather import Entry, gather
@@ -41,6 +42,7 @@ def grade_course(
     Raises UsageError for options that do not go together, and where nothing is handed in.
     """
     settings = choose(options)
+    use_banks(settings.banks)
     entries = _shard(gather(paths, settings.files), options.shard)
     if not entries and not options.merge:
         raise UsageError("course.nothing", path=", ".join(map(str, paths)))
@@ -68,6 +70,8 @@ def choose(options: Options) -> Settings:
         settings,
         exercise=options.exercise or settings.exercise,
         keep=options.keep or settings.keep,
+        # Whole paths: a lane may run elsewhere.
+        banks=tuple(bank.resolve() for bank in (*settings.banks, *options.banks)),
     )
 
 

@@ -58,8 +58,8 @@ def read_settings(path: Path) -> Settings:
     except OSError as error:
         detail = error.strerror or str(error)
         raise UsageError("file.unreadable", path=str(path), detail=detail) from None
-    reader = Reader(path)
-    data = reader.mapping(read_yaml(path, raw) or {}, "file", KEYS)
+    reader = Reader(path.name)
+    data = reader.mapping(read_yaml(reader.name, raw) or {}, "file", KEYS)
     chosen: dict[str, Any] = {
         key: str(data[key]) for key in ("exercise", "files", "language") if key in data
     }

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from grader.errors import TextError, UsageError
+from grader.files import Banks, banks
 from grader.model import Message
 
 FOLDER = Path(__file__).resolve().parent
@@ -58,13 +59,24 @@ def load_pages(language: str) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-@functools.cache
 def load_texts(language: str) -> Texts:
-    """The sentences of a language; raises UsageError for one there is no file for."""
-    path = FOLDER / f"{language}.yaml"
+    """The sentences of a language, those of the banks in use among them.
+
+    Raises UsageError for a language that there is no file for.
+    """
+    return _load(language, banks())
+
+
+@functools.cache
+def _load(language: str, used: Banks) -> Texts:
+    name = f"{language}.yaml"
     if language not in languages():
         raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
-    return Texts(language, _read(path))
+    own = [bank / "texts" / name for bank in used.folders]
+    sentences: dict[str, str] = {}
+    for path in (FOLDER / name, *filter(Path.is_file, own)):
+        sentences |= _read(path)
+    return Texts(language, sentences)
 
 
 def _read(path: Path) -> Any:
