@@ -10,8 +10,8 @@ from grader.bank.loader import load_exercise
 from grader.bank.schema import Reader, read_yaml
 from grader.errors import UsageError
 from grader.files import banks, id_of, set_banks
+from grader.texts import languages
 
-LANGUAGES = ("en", "zh")
 EXERCISE_FILE = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*\.yaml")
 
 
@@ -53,7 +53,7 @@ def _check_content(folder: Path) -> None:
         load_exercise(name)
     for path in sorted((folder / "texts").glob("*")):
         reader = Reader(str(path))
-        reader.choice(path.name, "texts", [f"{language}.yaml" for language in LANGUAGES])
+        reader.choice(path.name, "texts", [f"{language}.yaml" for language in languages()])
         allowed = [f"exercise.{name}" for name in names]
         data = read_yaml(reader.name, path.read_bytes())
         for key, sentence in reader.mapping(data, "file", allowed).items():

@@ -14,10 +14,11 @@ from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.options import Asked
 from grader.course.gather import is_course
 from grader.errors import GraderError, UnusableSubmission, UsageError
+from grader.grade import choose_seed
 from grader.model import Message
 from grader.reports.as_page import render_index, render_page
 from grader.sandbox.launch import Launched
-from grader.texts import Texts, load_texts
+from grader.texts import Texts, load_texts, system_language
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -70,7 +71,7 @@ def main(
     asked = Asked(**{one.name: given[one.name] for one in fields(Asked)})
     texts = load_texts("en")
     try:
-        texts = load_texts(lang or console.system_language())
+        texts = load_texts(lang or system_language())
         if bank:
             use_banks(bank)
             texts = load_texts(texts.language)
@@ -103,7 +104,7 @@ def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     elif asked.check_bank:
         from grader.cli.audit import check_bank
 
-        return check_bank(asked.exercise, asked.draw_seed(), asked.output, texts)
+        return check_bank(asked.exercise, choose_seed(asked.seed), asked.output, texts)
     elif asked.doctor:
         from grader.cli.doctor import tell_level
 

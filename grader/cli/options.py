@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +9,10 @@ from typing import Annotated
 import typer
 
 from grader.course.options import Options
-from grader.errors import UsageError
-from grader.grade import Request
+from grader.grade import Request, choose_seed
 from grader.model import FREE
 from grader.reports import View
 
-MAX_SEED = 2**63 - 1
 COURSE = "Several files"
 OTHER = "Instead of grading"
 
@@ -103,7 +100,7 @@ class Asked:
     def request(self) -> Request:
         """How one file is to be graded."""
         walked = self.walk or self.format_ != "terminal"
-        seed, packages = self.draw_seed(), tuple(self.package or ())
+        seed, packages = choose_seed(self.seed), tuple(self.package or ())
         return Request(seed, self.chosen, self.class_name, walked, packages=packages)
 
     def view(self) -> View:
@@ -113,7 +110,7 @@ class Asked:
     def options(self) -> Options:
         """How a course is to be graded."""
         return Options(
-            seed=self.draw_seed(),
+            seed=choose_seed(self.seed),
             results=self.results,
             course=self.course,
             exercise=self.chosen,
@@ -129,11 +126,3 @@ class Asked:
             scheduler=self.scheduler,
             min_score=self.min_score,
         )
-
-    def draw_seed(self) -> int:
-        """The seed asked for, or a fresh one."""
-        if self.seed is None:
-            return int.from_bytes(os.urandom(4), "big")
-        if not 0 <= self.seed <= MAX_SEED:
-            raise UsageError("usage.seed", seed=self.seed)
-        return self.seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,15 @@ class Texts:
 def languages() -> tuple[str, ...]:
     """The languages there is a file for."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+def system_language() -> str:
+    """The terminal's language if there are texts in it."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name)
+        if value:
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
 
 
 @functools.cache
