@@ -50,6 +50,13 @@ def test_packaged_values_leave_the_points_to_add():
     assert (values.area, values.points) == ("scaling", 5.5)
 
 
+def test_example_of_the_docs_is_right(bank):
+    text = (Path(__file__).parent.parent / "docs" / "cases.md").read_text(encoding="utf-8")
+    example = text.split("```yaml\nextends: ")[1].split("```")[0]
+    use_banks([bank({"week_3.yaml": f"extends: {example}"})])
+    assert load_exercise("week-3").cases[-1].id == "one-long-query"
+
+
 def test_new_exercise_is_among_the_others(bank):
     use_banks([bank({"week_3.yaml": GOOD})])
     assert exercise_ids() == (*PACKAGED, "week-3")
