@@ -1,5 +1,6 @@
 """Banks of a course's own: what they add, what they replace, and what is refused."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from test_cli import RIGHT, WRONG, mha_grade
 from test_loader import GOOD
 
 from grader.bank import exercise_ids, load_exercise, use_banks
-from grader.errors import BankError, UsageError
+from grader.errors import UsageError
 from grader.files import locate
 from grader.model import FREE, Case
 from grader.texts import load_texts
@@ -40,7 +41,7 @@ def bank(tmp_path):
 
 def refusal(*folders):
     """The sentence with which these banks are refused, the folder's own path left out."""
-    with pytest.raises((BankError, UsageError)) as caught:
+    with pytest.raises(UsageError) as caught:
         use_banks(folders)
     return load_texts("en").say(caught.value.message).replace(f"{Path(folders[-1])}", "BANK")
 
@@ -158,7 +159,7 @@ def test_without_banks_all_is_as_before(bank):
 
 def test_refused_banks_leave_those_in_use(bank):
     use_banks([bank({"week_3.yaml": GOOD}, "good")])
-    with pytest.raises(BankError):
+    with pytest.raises(UsageError):
         use_banks([bank({"week_4.yaml": "cases: []"}, "bad")])
     assert exercise_ids() == (*PACKAGED, "week-3")
 
@@ -266,7 +267,7 @@ def test_missing_folder_is_refused(tmp_path):
 def test_fault_below_names_the_lower_file(bank):
     first = bank({"week_3.yaml": "extends: self-attention\ncases: [3]"}, "first")
     second = bank({"week_3.yaml": "extends: week-3"}, "second")
-    with pytest.raises(BankError) as caught:
+    with pytest.raises(UsageError) as caught:
         use_banks([first, second])
     assert caught.value.message.fields["file"] == str(first / "week_3.yaml")
 
@@ -289,6 +290,23 @@ def test_command_takes_an_exercise_of_a_bank(bank):
     assert "  week-3: 3 cases; forward(x)\n" in listed
 
 
+@pytest.mark.parametrize("where", ["option", "course file"])
+def test_course_is_graded_with_a_bank(bank, where):
+    folder = bank({"week_3.yaml": GOOD}, "private")
+    named = where == "course file"
+    settings = "exercise: week-3\n" + ("banks: [../private]\n" if named else "")
+    course = bank({"mine.yaml": settings})
+    options = [] if named else ["--bank", folder]
+    done = mha_grade(
+        RIGHT, WRONG, *options, "--course", course / "mine.yaml", "--format", "json",
+        "--trust-these-files", "--jobs", 1,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["exercise"] for report in reports] == ["week-3", "week-3"]
+    assert {len(report["verdicts"]) for report in reports} == {3}
+
+
 def test_command_writes_a_stub_only_where_there_is_one(bank, tmp_path):
     folder = bank({"week_3.yaml": GOOD})
     done = mha_grade("--new", "week-3", "--bank", folder, folder=tmp_path)
@@ -305,7 +323,7 @@ def test_command_writes_a_stub_only_where_there_is_one(bank, tmp_path):
 def test_command_refuses_a_bad_bank(bank):
     folder = bank({"week_3.yaml": "case: []"})
     done = mha_grade(RIGHT, "--bank", folder, "--lang", "zh")
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert done.stderr == (
         f"mha-grade: {folder}/week_3.yaml：file：未知字段 case；"
         "可用字段：contract, areas, cases, limits\n"

@@ -14,7 +14,7 @@ from grader.bank.layers import WHOLE_KEYS
 from grader.bank.loader import AREAS, CASE_KEYS
 from grader.bank.masks import Sizes, draw_mask
 from grader.bank.offers import OFFERS
-from grader.errors import BankError, UsageError
+from grader.errors import UsageError
 from grader.model import FREE, Case, Contract, Limits
 
 GOOD = """
@@ -45,11 +45,11 @@ def load(tmp_path):
 
 
 def refusal(load, *change, text=GOOD):
-    """Key and fields of the BankError for GOOD with one piece of it changed."""
+    """Key and fields of the error for GOOD with one piece of it changed."""
     if change:
         assert text.count(change[0]) == 1
         text = text.replace(*change)
-    with pytest.raises(BankError) as caught:
+    with pytest.raises(UsageError) as caught:
         load(text)
     fields = dict(caught.value.message.fields)
     assert Path(fields.pop("file")).name == "my_own.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.bank.loader import load_exercise
 from grader.bank.schema import Reader, read_yaml
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 from grader.files import banks, id_of, set_banks
 from grader.texts import languages
 
@@ -19,20 +19,20 @@ def use_banks(folders: Iterable[str | Path]) -> None:
     """From now on, in this process, exercises come from these folders too; of none, as at first.
 
     A later folder goes before an earlier one, and all go before the package. Everything in them is
-    read and checked at once: UsageError for a folder that is none, BankError for bad data, and the
-    banks in use stay those before.
+    read and checked at once: UsageError for what is no folder, and for bad data, since here whoever
+    wrote it has named it. The banks in use then stay those before.
     """
     before = banks().folders
     chosen = tuple(Path(folder) for folder in folders)
-    for folder in chosen:
-        _check_names(folder)
-    set_banks(chosen)
     try:
         for folder in chosen:
+            _check_names(folder)
+        set_banks(chosen)
+        for folder in chosen:
             _check_content(folder)
-    except BaseException:
+    except GraderError as error:
         set_banks(before)
-        raise
+        raise UsageError(error.message.key, **error.message.fields) from None
 
 
 def _check_names(folder: Path) -> None:
