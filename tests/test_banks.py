@@ -111,6 +111,14 @@ def test_extending_changes_areas(bank):
     assert load_exercise("my-own").areas == {"shapes": 30.0, "scaling": 70.0}
 
 
+def test_extending_keeps_packages_or_names_others(bank):
+    first = bank({"my_own.yaml": "packages: [pandas]" + GOOD}, "first")
+    use_banks([first, bank({"my_own.yaml": "extends: my-own"}, "second")])
+    assert load_exercise("my-own").packages == ("pandas",)
+    use_banks([first, bank({"my_own.yaml": "extends: my-own\npackages: [scipy]"}, "second")])
+    assert load_exercise("my-own").packages == ("scipy",)
+
+
 def test_later_bank_stands_above_earlier(bank):
     first = bank({"self_attention.yaml": MORE}, "first")
     second = bank(
@@ -192,11 +200,13 @@ def test_stub_comes_from_the_bank_or_the_package(bank):
     [
         (
             {"week_3.yaml": "extend: self-attention"},
-            "BANK/week_3.yaml: file: unknown key extend; allowed: contract, areas, cases, limits",
+            "BANK/week_3.yaml: file: unknown key extend; "
+            "allowed: contract, areas, cases, limits, packages",
         ),
         (
             {"week_3.yaml": "extends: self-attention\ncontract: {}"},
-            "BANK/week_3.yaml: file: unknown key contract; allowed: extends, areas, cases, limits",
+            "BANK/week_3.yaml: file: unknown key contract; "
+            "allowed: extends, areas, cases, limits, packages",
         ),
         (
             {"week_3.yaml": "extends: week-2"},
@@ -326,5 +336,5 @@ def test_command_refuses_a_bad_bank(bank):
     assert done.returncode == 2
     assert done.stderr == (
         f"mha-grade: {folder}/week_3.yaml：file：未知字段 case；"
-        "可用字段：contract, areas, cases, limits\n"
+        "可用字段：contract, areas, cases, limits, packages\n"
     )
