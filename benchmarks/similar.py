@@ -18,14 +18,15 @@ from grader.files import folder
 from grader.similarity import find_similar
 
 CORPUS = Path(__file__).parent.parent / "tests" / "submissions"
+# The hostile ones are made to break what reads them.
+ORIGINALS = [path for kind in ("right", "wrong") for path in sorted((CORPUS / kind).glob("*.py"))]
 
 
 def generate(files: int, rng: random.Random) -> dict[str, str]:
     """Name -> source, the name beginning with that of the original."""
-    originals = sorted(CORPUS.glob("*/*.py"))
     found: dict[str, str] = {}
     while len(found) < files:
-        for path in originals[: files - len(found)]:
+        for path in ORIGINALS[: files - len(found)]:
             text = path.read_text(encoding="utf-8")
             try:
                 found[f"{path.parent.name}-{path.stem}/{len(found):05}"] = disguise(text, rng)
@@ -56,8 +57,7 @@ def compare(sources: dict[str, str], stubs: list[str]) -> None:
     copies = {pair for pair in combinations(of, 2) if of[pair[0]] == of[pair[1]]}
     print(f"copies of one file: {len(copies & named)} of {len(copies)} pairs named")
     plain = {
-        f"{path.parent.name}-{path.stem}": path.read_text(encoding="utf-8")
-        for path in CORPUS.glob("*/*.py")
+        f"{path.parent.name}-{path.stem}": path.read_text(encoding="utf-8") for path in ORIGINALS
     }
     alike = find_similar(plain, stubs, at_least=0.5, limit=10**6).pairs
     kin = {(pair.first, pair.second) for pair in alike}
