@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -22,7 +23,7 @@ from grader.convention import (
     match_exercise,
 )
 from grader.diagnosis import diagnose
-from grader.errors import UnusableSubmission, WorkerError
+from grader.errors import UnusableSubmission, UsageError, WorkerError
 from grader.mistakes import name_mistakes
 from grader.model import (
     FREE,
@@ -46,6 +47,8 @@ from grader.variations import UNKNOWN
 # What is open to every file, wherever it is installed.
 OPEN = {"torch", "grader", *PACKAGES, *sys.stdlib_module_names}
 
+MAX_SEED = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class Request:
@@ -66,6 +69,15 @@ class Request:
         """The exercise of this name on the terms that were asked for."""
         exercise = load_exercise(named)
         return exercise.on_terms(self.terms) if self.terms != Terms() else exercise
+
+
+def choose_seed(wanted: int | None) -> int:
+    """The seed asked for, or one drawn; raises UsageError for one that is out of range."""
+    if wanted is None:
+        return int.from_bytes(os.urandom(4), "big")
+    if not 0 <= wanted <= MAX_SEED:
+        raise UsageError("usage.seed", seed=wanted)
+    return wanted
 
 
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:

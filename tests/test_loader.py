@@ -2,17 +2,19 @@
 
 import re
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader.bank import exercise_ids, load_exercise
+from grader.bank import exercise_ids, load_exercise, use_banks
 from grader.bank.checks import CHECKS
 from grader.bank.draw import generator
-from grader.bank.loader import AREAS, CASE_KEYS, TOP_KEYS
+from grader.bank.layers import WHOLE_KEYS
+from grader.bank.loader import AREAS, CASE_KEYS
 from grader.bank.masks import Sizes, draw_mask
 from grader.bank.offers import OFFERS
-from grader.errors import BankError, UsageError
+from grader.errors import UsageError
 from grader.model import FREE, Case, Contract, Limits
 
 GOOD = """
@@ -35,20 +37,22 @@ def load(tmp_path):
 
     def load_one(text):
         (tmp_path / "my_own.yaml").write_text(textwrap.dedent(text), encoding="utf-8")
-        return load_exercise("my-own", tmp_path)
+        use_banks([tmp_path])
+        return load_exercise("my-own")
 
-    return load_one
+    yield load_one
+    use_banks(())
 
 
 def refusal(load, *change, text=GOOD):
-    """Key and fields of the BankError for GOOD with one piece of it changed."""
+    """Key and fields of the error for GOOD with one piece of it changed."""
     if change:
         assert text.count(change[0]) == 1
         text = text.replace(*change)
-    with pytest.raises(BankError) as caught:
+    with pytest.raises(UsageError) as caught:
         load(text)
     fields = dict(caught.value.message.fields)
-    assert fields.pop("file") == "my_own.yaml"
+    assert Path(fields.pop("file")).name == "my_own.yaml"
     return caught.value.message.key, fields
 
 
@@ -69,18 +73,16 @@ def test_packages_are_read(load):
     assert load("packages: [pandas]" + GOOD).packages == ("pandas",)
 
 
-def test_version_follows_content(load, tmp_path):
+def test_version_follows_content(load):
     first = load(GOOD).version
-    load_exercise.cache_clear()
     assert load(GOOD).version == first
-    load_exercise.cache_clear()
     assert load(GOOD + "# more\n").version != first
 
 
 @pytest.mark.parametrize(
     ("change", "where", "name", "allowed"),
     [
-        (("limits:", "limit:"), "file", "limit", TOP_KEYS),
+        (("limits:", "limit:"), "file", "limit", WHOLE_KEYS),
         (("causal: false", "casual: false"), "contract", "casual", ("inputs", "mask", "causal")),
         (("catches: b", "catchs: b"), "shapes", "catchs", CASE_KEYS),
         (("d_model: 6", "width: 6"), "constructs", "width", ("d_model", "num_heads")),
@@ -198,13 +200,12 @@ def test_what_is_not_yaml_is_refused(load, text, detail):
     assert detail in fields["detail"]
 
 
-def test_unknown_exercise_names_known_ones(tmp_path):
-    (tmp_path / "one_two.yaml").touch()
-    (tmp_path / "three.yaml").touch()
+def test_unknown_exercise_names_known_ones():
     with pytest.raises(UsageError) as caught:
-        load_exercise("four", tmp_path)
+        load_exercise("four")
     assert caught.value.message.key == "exercise.unknown"
-    assert caught.value.message.fields == {"wanted": "four", "known": "one-two, three"}
+    known = "causal-self-attention, cross-attention, self-attention"
+    assert caught.value.message.fields == {"wanted": "four", "known": known}
 
 
 SILENT = [

@@ -6,7 +6,8 @@ import functools
 from pathlib import Path
 
 from grader.bank.schema import Reader, read_yaml
-from grader.files import PACKAGE, folder, stem_of
+from grader.errors import UsageError
+from grader.files import PACKAGE, locate
 from grader.intake import submit_text
 from grader.mistakes import CATALOGUE
 from grader.model import Exercise, Submission
@@ -17,14 +18,16 @@ PATH = PACKAGE / "audit" / "specimens.yaml"
 @functools.cache
 def read_edits(path: Path = PATH) -> dict[str, dict[str, str]]:
     """For each mistake: what stands in a model answer, and what it becomes."""
-    reader = Reader(path)
-    data = reader.mapping(read_yaml(path, path.read_bytes()), "file", CATALOGUE, CATALOGUE)
+    reader = Reader(path.name)
+    data = reader.mapping(read_yaml(reader.name, path.read_bytes()), "file", CATALOGUE, CATALOGUE)
     return {name: dict(reader.mapping(edits, name, edits)) for name, edits in data.items()}
 
 
 def load_file(kind: str, exercise: str) -> Submission:
     """The exercise's file in the folder `reference` or `exercises`, as a submission."""
-    path = folder(kind) / f"{stem_of(exercise)}.py"
+    path = locate(kind, exercise)
+    if not path.is_file():
+        raise UsageError("exercise.no-file", wanted=exercise, path=f"{kind}/{path.name}")
     return submit_text(f"{kind}/{path.name}", path.read_text(encoding="utf-8"))
 
 
@@ -35,6 +38,6 @@ def make_specimen(exercise: Exercise, mistake: str) -> Submission:
     for old, new in read_edits()[mistake].items():
         found = old.replace("{mask}", mask)
         if found not in source:
-            Reader(PATH).refuse("bank.no-place", f"{mistake}, {exercise.id}", found)
+            Reader(PATH.name).refuse("bank.no-place", f"{mistake}, {exercise.id}", found)
         source = source.replace(found, new.replace("{mask}", mask))
     return submit_text(f"{mistake}.py", source)

@@ -1,25 +1,22 @@
-"""Reads an exercise from its YAML file; a key nobody knows is refused by name."""
+"""Makes an exercise of its data; a key nobody knows is refused by name."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from grader.bank.checks import CHECKS
+from grader.bank.layers import known_ids, read_layer
 from grader.bank.masks import KINDS, Sizes
 from grader.bank.offers import OFFERS
-from grader.bank.schema import Reader, read_yaml
-from grader.errors import UsageError
-from grader.files import PACKAGE, stem_of
-from grader.model import FREE, Case, Contract, Exercise, Limits
+from grader.bank.schema import Reader
+from grader.files import Banks, banks
+from grader.model import Case, Contract, Exercise, Limits
 
-BANK = PACKAGE / "bank"
 AREAS = (
     "divisibility",
     "shapes",
@@ -35,27 +32,25 @@ AREAS = (
     "dropout",
     "state",
 )
-TOP_KEYS = ("contract", "areas", "cases", "limits", "packages")
 CASE_KEYS = ("id", "area", "check", "points", "catches", "args", "after", "needs")
 # The checks' own parameters before the ones a case may set.
 GIVEN = ("bench", "case")
 
 
-def exercise_ids(folder: Path = BANK) -> tuple[str, ...]:
-    """The ids of all exercises in the bank; files that answer none have a bank of their own."""
-    found = (path.stem.replace("_", "-") for path in folder.glob("*.yaml"))
-    return tuple(sorted(name for name in found if name != FREE))
+def exercise_ids() -> tuple[str, ...]:
+    """The ids of all exercises in use; files that answer none have a bank of their own."""
+    return known_ids(banks().folders)
+
+
+def load_exercise(exercise: str) -> Exercise:
+    """One exercise, checked in full; UsageError for an unknown id, BankError for bad data."""
+    return _load(exercise, banks())
 
 
 @functools.cache
-def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
-    """One exercise, checked in full; UsageError for an unknown id, BankError for bad data."""
-    path = folder / f"{stem_of(exercise)}.yaml"
-    if exercise not in (*exercise_ids(folder), FREE):
-        raise UsageError("exercise.unknown", wanted=exercise, known=", ".join(exercise_ids(folder)))
-    raw = path.read_bytes()
-    reader = Reader(path)
-    data = reader.mapping(read_yaml(path, raw), "file", TOP_KEYS, TOP_KEYS[:3])
+def _load(exercise: str, used: Banks) -> Exercise:
+    layer = read_layer(exercise, used.folders)
+    reader, data = layer.reader, layer.data
     areas = reader.mapping(data["areas"], "areas", AREAS)
     found = Exercise(
         id=exercise,
@@ -63,7 +58,7 @@ def load_exercise(exercise: str, folder: Path = BANK) -> Exercise:
         areas={area: reader.number(points, f"areas: {area}") for area, points in areas.items()},
         cases=tuple(_read_case(reader, row) for row in reader.items(data["cases"], "cases")),
         limits=_read_limits(reader, data.get("limits", {})),
-        version=hashlib.sha256(raw).hexdigest()[:12],
+        version=layer.version,
         packages=tuple(reader.items(data.get("packages", []), "packages")),
     )
     _check_whole(reader, found)

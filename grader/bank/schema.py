@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
@@ -28,25 +27,25 @@ class StrictLoader(BASE):  # type: ignore[misc]
         return found
 
 
-def read_yaml(path: Path, raw: bytes) -> Any:
-    """The data in a file; raises BankError where it is not YAML."""
+def read_yaml(name: str, raw: bytes) -> Any:
+    """The data in the file of this name; raises BankError where it is not YAML."""
     try:
         return yaml.load(raw, Loader=StrictLoader)
     except (yaml.YAMLError, ValueError) as error:
         detail = " ".join(str(error).split())
-        raise BankError("bank.not-yaml", file=path.name, detail=detail) from None
+        raise BankError("bank.not-yaml", file=name, detail=detail) from None
 
 
 class Reader:
     """Checks one file's values and names the file, the place and the key in what it raises."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def refuse(self, key: str, where: str, name: object, allowed: Iterable[str] = ()) -> NoReturn:
         """Raise BankError `key` for something called `name` at `where`."""
         choices = ", ".join(allowed)
-        raise BankError(key, file=self.path.name, where=where, name=str(name), allowed=choices)
+        raise BankError(key, file=self.name, where=where, name=str(name), allowed=choices)
 
     def mapping(
         self, data: Any, where: str, allowed: Iterable[str], required: Iterable[str] = ()

@@ -8,15 +8,17 @@ from dataclasses import fields
 import typer
 
 from grader import __version__
+from grader.bank import use_banks
 from grader.cli import console, options, stubs
 from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.options import Asked
 from grader.course.options import is_course
 from grader.errors import GraderError, UnusableSubmission, UsageError
+from grader.grade import choose_seed
 from grader.model import Message
 from grader.reports.as_page import render_index, render_page
 from grader.sandbox.launch import Launched
-from grader.texts import Texts, load_texts
+from grader.texts import Texts, load_texts, system_language
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -53,6 +55,7 @@ def main(
     shard: options.Shard = None,
     merge: options.Merge = None,
     regrade: options.Regrade = False,
+    bank: options.Bank = None,
     trust: options.Trust = False,
     executor: options.Executor = "local",
     scheduler: options.Scheduler = None,
@@ -74,7 +77,10 @@ def main(
     asked = Asked(**{one.name: given[one.name] for one in fields(Asked)})
     texts = load_texts("en")
     try:
-        texts = load_texts(lang or console.system_language())
+        texts = load_texts(lang or system_language())
+        if bank:
+            use_banks(bank)
+            texts = load_texts(texts.language)
         code = act(asked, context.obj, texts)
     except (UnusableSubmission, UsageError) as error:
         console.say(texts, error.message)
@@ -104,7 +110,7 @@ def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     elif asked.check_bank:
         from grader.cli.audit import check_bank
 
-        return check_bank(asked.exercise, asked.draw_seed(), asked.output, texts)
+        return check_bank(asked.exercise, choose_seed(asked.seed), asked.output, texts)
     elif asked.doctor:
         from grader.cli.doctor import tell_level
 

@@ -75,15 +75,6 @@ def show(text: str) -> None:
         raise UsageError("file.unwritable", path="stdout", detail=error.strerror) from None
 
 
-def system_language() -> str:
-    """The terminal's language if there are texts in it."""
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        value = os.environ.get(name)
-        if value:
-            return "zh" if value.lower().startswith("zh") else "en"
-    return "en"
-
-
 def say(texts: Texts, message: Message) -> None:
     """A sentence on standard error."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +9,9 @@ from typing import Annotated
 import typer
 
 from grader.course.options import Options
-from grader.errors import UsageError
-from grader.grade import Request
+from grader.grade import Request, choose_seed
 from grader.model import FREE
 from grader.reports import View
-
-MAX_SEED = 2**63 - 1
 
 Paths = Annotated[
     list[Path] | None,
@@ -45,6 +41,7 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Files graded at once.")]
 Shard = Annotated[str | None, typer.Option(help="Grade one part of several, such as 2/8.")]
 Merge = Annotated[list[Path] | None, typer.Option(help="Take over results from this file.")]
 Regrade = Annotated[bool, typer.Option("--regrade", help="Grade all again: who has moved?")]
+Bank = Annotated[list[Path] | None, typer.Option(help="A bank of your own; repeatable.")]
 Trust = Annotated[
     bool, typer.Option("--trust-these-files", help="Grade them where nothing shuts them in.")
 ]
@@ -93,6 +90,7 @@ class Asked:
     shard: str | None = None
     merge: list[Path] | None = field(default_factory=list)
     regrade: bool = False
+    bank: list[Path] | None = None
     trust: bool = False
     executor: str = "local"
     scheduler: str | None = None
@@ -117,7 +115,7 @@ class Asked:
     def request(self) -> Request:
         """How one file is to be graded."""
         walked = self.walk or self.format_ != "terminal"
-        seed, packages = self.draw_seed(), tuple(self.package or ())
+        seed, packages = choose_seed(self.seed), tuple(self.package or ())
         return Request(seed, self.chosen, self.class_name, walked, packages=packages)
 
     def view(self) -> View:
@@ -127,7 +125,7 @@ class Asked:
     def options(self) -> Options:
         """How a course is to be graded."""
         return Options(
-            seed=self.draw_seed(),
+            seed=choose_seed(self.seed),
             results=self.results,
             course=self.course,
             exercise=self.chosen,
@@ -136,17 +134,10 @@ class Asked:
             shard=self.shard,
             merge=tuple(self.merge or ()),
             regrade=self.regrade,
+            banks=tuple(self.bank or ()),
             trust=self.trust,
             jobs=self.jobs,
             executor=self.executor,
             scheduler=self.scheduler,
             min_score=self.min_score,
         )
-
-    def draw_seed(self) -> int:
-        """The seed asked for, or a fresh one."""
-        if self.seed is None:
-            return int.from_bytes(os.urandom(4), "big")
-        if not 0 <= self.seed <= MAX_SEED:
-            raise UsageError("usage.seed", seed=self.seed)
-        return self.seed

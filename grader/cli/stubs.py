@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grader.bank import exercise_ids, load_exercise
 from grader.errors import UsageError
-from grader.files import folder, stem_of
+from grader.files import locate
 from grader.texts import Texts
 
 
@@ -29,8 +29,11 @@ def check_exercise(name: str) -> None:
 def write_stub(name: str) -> Path:
     """A stub in the current folder, never over a file that is there."""
     check_exercise(name)
-    path = Path(f"{stem_of(name)}.py")
-    text = (folder("exercises") / path.name).read_text(encoding="utf-8")
+    stub = locate("exercises", name)
+    path = Path(stub.name)
+    if not stub.is_file():
+        raise UsageError("exercise.no-file", wanted=name, path=f"exercises/{path}")
+    text = stub.read_text(encoding="utf-8")
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.bank import use_banks
 from grader.course import summary
 from grader.course.batch import Batch, Executor, Progress
 from grader.course.gather import Entry, gather
@@ -42,6 +43,7 @@ def grade_course(
 
     Raises UsageError for options that do not go together, and where nothing is handed in.
     """
+    use_banks(settings.banks)
     everything = gather(paths, settings.files)
     entries = _shard(everything, options.shard)
     if not entries and not options.merge:

@@ -19,6 +19,7 @@ class Options:
     shard: str | None = None
     merge: tuple[Path, ...] = ()
     regrade: bool = False
+    banks: tuple[Path, ...] = ()
     trust: bool = False
     jobs: int | None = None
     executor: str = "local"

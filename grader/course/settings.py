@@ -61,6 +61,8 @@ def choose_settings(options: Options) -> Settings:
         settings,
         exercise=options.exercise or settings.exercise,
         keep=options.keep or settings.keep,
+        # Whole paths: a lane may run elsewhere.
+        banks=tuple(bank.resolve() for bank in (*settings.banks, *options.banks)),
     )
 
 
@@ -71,8 +73,8 @@ def read_settings(path: Path) -> Settings:
     except OSError as error:
         detail = error.strerror or str(error)
         raise UsageError("file.unreadable", path=str(path), detail=detail) from None
-    reader = Reader(path)
-    data = reader.mapping(read_yaml(path, raw) or {}, "file", KEYS)
+    reader = Reader(path.name)
+    data = reader.mapping(read_yaml(reader.name, raw) or {}, "file", KEYS)
     chosen: dict[str, Any] = {
         key: str(data[key]) for key in ("exercise", "files", "language") if key in data
     }

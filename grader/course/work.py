@@ -15,6 +15,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
+from grader.bank import use_banks
 from grader.errors import GraderError
 from grader.grade import Request, grade
 from grader.model import Message, Submission, stored
@@ -59,6 +60,7 @@ LANE = Lane()
 
 def prepare(banks: Sequence[Path]) -> None:
     """Make this process ready for tasks: one thread, and the course's own exercises."""
+    use_banks(banks)
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from grader.model import NamedMistake, Outcome, Report, Verdict
 from grader.reports.columns import wrap
@@ -33,6 +34,18 @@ def write_failures(report: Report, texts: Texts, view: View) -> Iterator[str]:
     if followed:
         yield from wrap(texts("followed-count", count=followed))
     yield ""
+
+
+def write_case(report: Report, case: str, texts: Texts, view: View) -> Iterator[str]:
+    """One failed case by itself, in the words that the report has for it."""
+    verdict = next(v for v in report.verdicts if v.case == case)
+    named = tuple(m for m in report.diagnosis.mistakes if m.mistake == verdict.mistake)
+    alone = replace(
+        report, verdicts=(verdict,), diagnosis=replace(report.diagnosis, mistakes=named)
+    )
+    _, *lines, _ = write_failures(alone, texts, view)
+    # Without the list's marks there is nothing to indent below.
+    yield from (line[4:] for line in lines)
 
 
 def _mistake(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import yaml
 
 from grader.errors import TextError, UsageError
+from grader.files import Banks, banks
 from grader.model import Message
 
 FOLDER = Path(__file__).resolve().parent
@@ -48,6 +50,15 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
+def system_language() -> str:
+    """The terminal's language if there are texts in it."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name)
+        if value:
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
 @functools.cache
 def load_pages(language: str) -> Mapping[str, Mapping[str, str]]:
     """The page of each mistake: what, why, hint, pointer, fix, and the question it leads to."""
@@ -58,13 +69,24 @@ def load_pages(language: str) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-@functools.cache
 def load_texts(language: str) -> Texts:
-    """The sentences of a language; raises UsageError for one there is no file for."""
-    path = FOLDER / f"{language}.yaml"
+    """The sentences of a language, those of the banks in use among them.
+
+    Raises UsageError for a language that there is no file for.
+    """
+    return _load(language, banks())
+
+
+@functools.cache
+def _load(language: str, used: Banks) -> Texts:
+    name = f"{language}.yaml"
     if language not in languages():
         raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
-    return Texts(language, _read(path))
+    own = [bank / "texts" / name for bank in used.folders]
+    sentences: dict[str, str] = {}
+    for path in (FOLDER / name, *filter(Path.is_file, own)):
+        sentences |= _read(path)
+    return Texts(language, sentences)
 
 
 def _read(path: Path) -> Any:
