@@ -27,7 +27,7 @@ def written_keys():
     for path in PACKAGE.rglob("*.py"):
         if "worker" not in path.parts:
             for found in KEY.findall(path.read_text(encoding="utf-8")):
-                if found.split(".")[0] in families:
+                if found.split(".")[0] in families and not found.endswith(".yaml"):
                     yield path.name, found
 
 

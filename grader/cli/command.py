@@ -65,6 +65,7 @@ def main(
     moodle: options.Moodle = None,
     column: options.Column = None,
     pack: options.Packed = None,
+    similar: options.Similar = False,
     list_: options.List = False,
     new: options.New = None,
     explain: options.Explain = None,

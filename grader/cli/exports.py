@@ -12,7 +12,7 @@ from grader.cli import console
 from grader.cli.options import Asked
 from grader.course.settings import Settings
 from grader.errors import UsageError
-from grader.exports import GRADEBOOKS, PACKS, Filled, Pack, Sight, Visibility, for_students
+from grader.exports import GRADEBOOKS, PACKS, Filled, Pack, Visibility, for_students
 from grader.model import Graded
 from grader.reports import FORMATS, View
 from grader.texts import Texts
@@ -43,8 +43,7 @@ class Shown(Collection[Graded]):
 
 def show_student(graded: Graded, settings: Settings) -> Graded:
     """What the student may see of it now."""
-    sights = {name: Sight(shown) for name, shown in settings.visibility.items()}
-    visibility = Visibility(sights, settings.deadline)
+    visibility = Visibility(settings.visibility, settings.deadline)
     now = datetime.now(timezone.utc)
     return replace(graded, report=for_students(graded.report, visibility, now))
 
@@ -83,7 +82,7 @@ def fill_gradebooks(asked: Asked, batch: Collection[Graded], texts: Texts) -> No
 
 def _tell(filled: Filled, target: Path, texts: Texts) -> Iterator[str]:
     yield texts("gradebook.filled", count=len(filled.filled), path=target)
-    for kind in ("unmatched", "ambiguous", "kept", "without"):
+    for kind in ("unmatched", "ambiguous", "kept", "failed", "without"):
         names = getattr(filled, kind)
         if names:
             yield texts(f"gradebook.{kind}", count=len(names), names=", ".join(names))

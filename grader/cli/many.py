@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Collection
 
+from grader.bank import exercise_ids
 from grader.cli import console
 from grader.cli.codes import INTERRUPTED, NOT_PASSED, OUR_FAULT, PASSED
 from grader.cli.exports import Shown, fill_gradebooks, write_feedback
 from grader.cli.options import Asked
 from grader.cli.single import check_numbers, read_course, view_of
 from grader.course.command import Console, grade_course
-from grader.errors import UsageError
+from grader.course.gather import gather
+from grader.course.settings import Settings
+from grader.errors import UnusableSubmission, UsageError
 from grader.exports import EXPORTS
+from grader.files import locate
 from grader.model import Graded, Message
 from grader.reports import View
 from grader.texts import Texts
@@ -26,15 +31,16 @@ def grade_many(asked: Asked, texts: Texts) -> int:
         raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
     settings, texts = read_course(asked, texts)
     view = view_of(asked, settings)
+    told = open_console(asked, texts)
     try:
-        with grade_course(
-            asked.paths or [], asked.options(), settings, open_console(asked, texts)
-        ) as batch:
+        with grade_course(asked.paths or [], asked.options(), settings, told) as batch:
             seen = Shown(batch, settings) if asked.for_students else batch
             export(asked, seen, texts, view)
             if asked.feedback is not None:
                 write_feedback(asked.feedback, Shown(batch, settings), texts, view)
             fill_gradebooks(asked, batch, texts)
+            if asked.similar:
+                told.show(list_similar(asked, settings, texts))
             return exit_code(batch, asked.min_score)
     except KeyboardInterrupt:
         kept = asked.results is not None
@@ -58,6 +64,19 @@ def export(asked: Asked, batch: Collection[Graded], texts: Texts, view: View) ->
     """The whole batch in one of the formats for programs, piece by piece."""
     if asked.format_ != "terminal":
         console.write_all(EXPORTS[asked.format_](batch, texts, view), asked.output, texts)
+
+
+def list_similar(asked: Asked, settings: Settings, texts: Texts) -> str:
+    """Near-copies among the files, what a stub gives everyone left out."""
+    from grader.similarity import find_similar, render_similarity
+
+    sources = {}
+    for entry in gather(asked.paths or [], settings.files):
+        with contextlib.suppress(UnusableSubmission):
+            sources[entry.key] = entry.read().source
+    stubs = [locate("exercises", name) for name in exercise_ids()]
+    known = [stub.read_text(encoding="utf-8") for stub in stubs if stub.is_file()]
+    return render_similarity(find_similar(sources, known), texts)
 
 
 def exit_code(batch: Collection[Graded], min_score: float | None) -> int:

@@ -55,6 +55,7 @@ Feedback = Annotated[
 Canvas = Annotated[Path | None, typer.Option(help="Fill this gradebook export of Canvas.")]
 Moodle = Annotated[Path | None, typer.Option(help="Fill this grading worksheet of Moodle.")]
 Column = Annotated[str | None, typer.Option(help="The gradebook's column for the grades.")]
+Similar = Annotated[bool, typer.Option("--similar", help="List files that are near-copies.")]
 Packed = Annotated[str | None, typer.Option("--pack", help="Make a pack for a host.")]
 Scheduler = Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")]
 
@@ -100,6 +101,7 @@ class Asked:
     moodle: Path | None = None
     column: str | None = None
     pack: str | None = None
+    similar: bool = False
     list_: bool = False
     new: str | None = None
     explain: str | None = None

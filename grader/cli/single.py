@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import PurePath
 
-from grader.bank import load_exercise
+from grader.bank import load_exercise, use_banks
 from grader.cli.codes import NOT_PASSED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.console import write
 from grader.cli.options import Asked
@@ -28,6 +28,8 @@ def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     check_numbers(asked)
     check_format(asked)
     settings, texts = read_course(asked, texts)
+    if settings.banks:
+        use_banks(settings.banks)
     request = replace(asked.request(), terms=settings.terms)
     if request.exercise is None:
         request = replace(request, exercise=settings.exercise)
