@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
+from grader.bank.explanation import weigh
 from grader.bank.findings import Finding, describe_death, is_closed
 from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
@@ -24,7 +25,7 @@ from grader.convention import (
 )
 from grader.diagnosis import diagnose
 from grader.errors import UnusableSubmission, UsageError, WorkerError
-from grader.mistakes import name_mistakes
+from grader.mistakes import name_mistakes, read_statements
 from grader.model import (
     FREE,
     Case,
@@ -130,14 +131,18 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         request.seed,
         carried=list(convention.carried),
     )
-    verdicts = name_mistakes(exercise, bench.contract, judge_all(exercise, bench))
+    weigh(bench)
+    judged = tuple(judge_all(exercise, bench))
+    has_failed = any(verdict.outcome is Outcome.FAILED for verdict in judged)
+    statements = read_statements(submission.source) if has_failed else ()
+    verdicts = name_mistakes(exercise, bench.contract, judged, statements)
     report = replace(
         blank,
         bank=exercise.version,
         areas=exercise.areas,
         convention=tuple(describe_convention(convention, named == FREE)),
         verdicts=verdicts,
-        diagnosis=diagnose(bench, exercise, verdicts, request.walked),
+        diagnosis=diagnose(bench, exercise, verdicts, statements, request.walked),
     )
     asked = choose(tuple(see(report, bench)), request.seed)
     return replace(report, follow_ups=tuple(asked))

@@ -20,6 +20,10 @@ from grader.model import Array, Contract, Parameter, Probe, Status
 
 SIZES = Sizes()
 LIKELIEST = 24
+# How many of them are tried with every way to make a mistake.
+CERTAIN = 4
+# With queries and keys exchanged this is the same function as a softmax over the queries.
+RELABELLED = ("weights-transposed",)
 NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 
@@ -79,8 +83,8 @@ def match_wrong(
     contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
 ) -> Match | None:
     """The same with one known mistake made, among the likeliest layouts."""
-    for layout, contract in itertools.product(proposals[:LIKELIEST], contracts):
-        for mistake in _shown(contract):
+    for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
+        for mistake in _shown(contract, rank, layout):
             if trials and all(trial.shows(layout, contract, [mistake]) for trial in trials):
                 return Match(layout, replace(contract, wide=layout.wide), True, mistake)
     return None
@@ -94,9 +98,18 @@ def match_names(
     return Match(named_layout(proposals) if linear else None, contract)
 
 
-def _shown(contract: Contract) -> Iterator[Mistake]:
-    """The mistakes that show where no mask is given."""
-    return (m for m in known_for(contract) if m.is_structural or contract.causal)
+def _shown(contract: Contract, rank: int, layout: Layout) -> Iterator[Mistake]:
+    """The mistakes that show where no mask is given, by each way to make them.
+
+    Only the likeliest layouts are tried with all of them: most are the same function of another
+    layout, or need not be looked for where the parameters have been misread.
+    """
+    named = rank == 0 and layout.places["Wq"].fused == 1
+    for mistake in known_for(contract):
+        if mistake.id in RELABELLED and not named:
+            continue
+        if mistake.is_structural or contract.causal:
+            yield from mistake.ways() if rank < CERTAIN else [mistake]
 
 
 def first_look(contract: Contract, plan: CallPlan) -> Probe:
