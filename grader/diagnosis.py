@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -146,19 +145,17 @@ class Tracer:
 
     def missing(self, mistake: str) -> int | None:
         """The line that should have used what was left out."""
-        if mistake != "dropout-never-applied":
+        if mistake != "dropout-never-applied" or self.bench.layout is None:
             return None
-        return next((stride.line for stride in self.walk() if stride.what == "context"), None)
+        made = self.bench.steps(self.bench.carried)
+        strides = self._walk(replace(self.bench.draw("walk"), right=made))
+        return next((stride.line for stride in strides if stride.what == "context"), None)
 
     def walk(self) -> Sequence[Stride]:
         """The shapes of one plain pass."""
-        return self._walk
+        return () if self.bench.layout is None else self._walk(self.bench.draw("walk"))
 
-    @functools.cached_property
-    def _walk(self) -> Sequence[Stride]:
-        if self.bench.layout is None:
-            return ()
-        problem = self.bench.draw("walk")
+    def _walk(self, problem: Problem) -> Sequence[Stride]:
         seen = self._run(problem)
         return walk(seen.trace, problem, self.sequences) if seen.status is Status.OK else ()
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
@@ -40,6 +41,7 @@ from grader.model import (
     Verdict,
 )
 from grader.questions import choose
+from grader.repro import Posed, pose_case
 from grader.sandbox.forge import Forge
 from grader.sandbox.level import PACKAGES
 from grader.sandbox.session import Loaded, Session
@@ -79,6 +81,13 @@ def choose_seed(wanted: int | None) -> int:
     if not 0 <= wanted <= MAX_SEED:
         raise UsageError("usage.seed", seed=wanted)
     return wanted
+
+
+class Repro(NamedTuple):
+    """One case as a single call, and the file's own order of axes."""
+
+    posed: Posed
+    axes: str
 
 
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
@@ -123,14 +132,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     except UnusableSubmission as error:
         return replace(blank, refusal=error.message)
     exercise = request.load(named)
-    bench = Bench(
-        convention.contract,
-        convention.plan,
-        session.run,
-        convention.match.layout,
-        request.seed,
-        carried=list(convention.carried),
-    )
+    bench = make_bench(convention, session, request)
     weigh(bench)
     judged = tuple(judge_all(exercise, bench))
     has_failed = any(verdict.outcome is Outcome.FAILED for verdict in judged)
@@ -148,6 +150,35 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     return replace(report, follow_ups=tuple(asked))
 
 
+def reproduce(submission: Submission, forge: Forge, request: Request, case: str) -> Repro:
+    """What a script needs that shows one case; raises UsageError where there is none."""
+    named = request.exercise or header_exercise(submission.source) or FREE
+    exercise = request.load(named)
+    session = Session(forge, submission, exercise.limits)
+    try:
+        loaded = session.load()
+        if loaded.status is not Status.OK:
+            failed = describe_failed_load(loaded)
+            raise UnusableSubmission(failed.key, **failed.fields)
+        convention = find(session, loaded, request, named)
+        bench = make_bench(convention, session, request)
+        return Repro(pose_case(bench, exercise, case), convention.plan.axes)
+    finally:
+        session.close()
+
+
+def make_bench(convention: Convention, session: Session, request: Request) -> Bench:
+    """The file on the bench, as it was found to be."""
+    return Bench(
+        convention.contract,
+        convention.plan,
+        session.run,
+        convention.match.layout,
+        request.seed,
+        carried=list(convention.carried),
+    )
+
+
 def find(session: Session, loaded: Loaded, request: Request, named: str) -> Convention:
     """How the file is called: as its exercise prescribes, or as it turns out."""
     cls = choose_class(loaded.classes, request.class_name)
@@ -157,7 +188,7 @@ def find(session: Session, loaded: Loaded, request: Request, named: str) -> Conv
     contract = load_exercise(named).contract
     plan = plan_exercise(cls, contract)
     match = match_exercise(contract, plan, session.run, request.seed)
-    return Convention(plan, match, (match.mistake,) if match.mistake else ())
+    return Convention(plan, match, match.mistakes)
 
 
 def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from grader.bank.bench import Bench, agrees
 from grader.bank.draw import Problem, visibility
@@ -137,7 +138,7 @@ def _check(
         return suspects
     for number, posed in enumerate(problems):
         shape = None if posed.mask is None else posed.mask.shape
-        output = bench.remember((name, number, shape), lambda p=posed: _answer(bench, p))
+        output = bench.remember((name, number, shape), partial(_answer, bench, posed))
         if output is not None:
             return _fitting(bench, posed, output, suspects)
     return suspects

@@ -15,13 +15,15 @@ from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.convention.found import Match
 from grader.layout import Layout, named_layout, propose
-from grader.mistakes import Mistake, combine, known_for
+from grader.mistakes import Mistake, are_compatible, combine, known_for
 from grader.model import Array, Contract, Parameter, Probe, Status
 
 SIZES = Sizes()
 LIKELIEST = 24
 # How many of them are tried with every way to make a mistake.
 CERTAIN = 4
+# How many with two mistakes at once.
+PAIRED = 1
 # With queries and keys exchanged this is the same function as a softmax over the queries.
 RELABELLED = ("weights-transposed",)
 NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
@@ -66,7 +68,11 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     # An exercise asks for a head of keys and values to each head of queries.
     proposals = [layout for layout in known if not layout.kv_heads]
     found = match_right([contract], proposals, trials) or match_wrong([contract], proposals, trials)
-    return found or match_names(contract, proposals, built.parameters)
+    by_name = match_names(contract, proposals, built.parameters)
+    # With names that settle it, two mistakes at once can be looked for as well later.
+    return found or (
+        by_name if by_name.layout else match_pair(contract, proposals, trials) or by_name
+    )
 
 
 def match_right(
@@ -86,7 +92,21 @@ def match_wrong(
     for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
         for mistake in _shown(contract, rank, layout):
             if trials and all(trial.shows(layout, contract, [mistake]) for trial in trials):
-                return Match(layout, replace(contract, wide=layout.wide), True, mistake)
+                return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
+    return None
+
+
+def match_pair(
+    contract: Contract, proposals: Sequence[Layout], trials: Sequence[Trial]
+) -> Match | None:
+    """The same with two known mistakes made, in one of the likeliest layouts."""
+    for layout in proposals[:PAIRED]:
+        known = [m for m in known_for(contract) if m.is_structural or contract.causal]
+        for pair in itertools.combinations(known, 2):
+            if not are_compatible(pair[:1], pair[1]):
+                continue
+            if trials and all(trial.shows(layout, contract, pair) for trial in trials):
+                return Match(layout, replace(contract, wide=layout.wide), True, pair)
     return None
 
 

@@ -127,7 +127,7 @@ ENTRIES = (
     projected("activation-inside", heads=regrouping.rectified),
     projected("output-projection-unused", project=projections.skip),
     projected("output-projection-twice", project=projections.twice),
-    projected("output-bias-dropped", weights=projections.without_bias("o")),
+    projected("output-bias-dropped", project=projections.without_output_bias),
     projected(
         "input-bias-dropped",
         {"weights": projections.without_bias("q")},

@@ -17,8 +17,12 @@ from grader.model import Contract, Exercise, Message, Outcome, Verdict
 CONSEQUENCES = r"(values|dead|mask|gradient|dropout|state)\..*|shape\.empty"
 # What is read off values that are wrong already says nothing of its own.
 BY_VALUES = (
-    r"mask\..*|dead\.(output|output-zero|not-zero)|shape\.empty"
-    r"|dropout\.(?!no-argument|on-in-eval|differs-in-eval|never-on|repeats).*"
+    r"mask\..*|dead\.(output|output-zero|not-zero)|shape\.empty|dropout\.(no-output|slope|returned)"
+)
+# Dropout is read back out of the output: not through a wrong step on the way there.
+HIDES_DROPOUT = {"mix", "merge", "project", "finish", "softmax"}
+OF_DROPOUT = tuple(
+    f"dropout.{key}" for key in ("elsewhere", "mean", "rate", "scale", "together", "uneven")
 )
 # Named for what a mask of some form came to, not for why.
 FORMS = ("mask-form-misread", "mask-form-refused")
@@ -72,6 +76,8 @@ def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
     if verdict.area in root.areas:
         return True
     if {"weights", "project", "inputs", "softmax"} & set(root.steps) and message.key in IDLE:
+        return True
+    if root.is_structural and HIDES_DROPOUT & set(root.steps) and message.key in OF_DROPOUT:
         return True
     if root.is_structural:
         return bool(re.fullmatch(BY_VALUES, message.key))

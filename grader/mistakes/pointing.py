@@ -31,7 +31,7 @@ CUTS = (
     r"\.detach\(|\.data\b|no_grad|set_grad_enabled|inference_mode",
 )
 MADE = (r"> (self\.{name}|{name})\b.* = ", r"self\.{name}\b", r"register\w*\('{name}'")
-MASK = r"\b(mask|m|h|pad|padding|keep|hidden|visible|valid|lens)\w*"
+MASK = r"\b(m|h|\w*(mask|pad|keep|hidden|visible|valid|lens)\w*)"
 # Of several methods of that name the last is the one of the module itself.
 RETURN = (r"^forward> return",)
 FILL = (
@@ -193,7 +193,7 @@ def point(mistake: str, group: Sequence[Verdict], statements: Sequence[Statement
 
 
 def _names(group: Sequence[Verdict], outward: bool) -> Iterator[str]:
-    """`heads.0.tell.weight` in a message is `tell` or `heads` in the file, in one order or other."""
+    """`heads.0.tell.weight` in a message is `tell` or `heads` in the file."""
     messages = [verdict.message for verdict in group if verdict.message]
     for message, key in itertools.product(messages, ("names", "name")):
         for name in str(message.fields.get(key, "")).split(", "):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,10 @@ def instead(**roles: str) -> Callable[[Weights], Weights]:
     """`v="k"`: the key projection makes the values too."""
 
     def exchange(weights: Weights) -> Weights:
-        found = {f"W{role}": getattr(weights, f"W{other}") for role, other in roles.items()}
-        biases = {f"b{role}": getattr(weights, f"b{other}") for role, other in roles.items()}
+        found: dict[str, Any] = {
+            f"W{role}": getattr(weights, f"W{other}") for role, other in roles.items()
+        }
+        biases: dict[str, Any] = {f"b{role}": getattr(weights, f"b{other}") for role, other in roles.items()}
         return replace(weights, **found, **biases)
 
     return exchange
@@ -38,9 +41,15 @@ def without_bias(*roles: str) -> Callable[[Weights], Weights]:
     """Biases that exist and are never added."""
 
     def drop(weights: Weights) -> Weights:
-        return replace(weights, **{f"b{role}": None for role in roles})
+        none: dict[str, Any] = {f"b{role}": None for role in roles}
+        return replace(weights, **none)
 
     return drop
+
+
+def without_output_bias(merged: Array, weights: Weights) -> Array:
+    """The bias of the output projection is never added."""
+    return linear(merged, weights.Wo, None)
 
 
 def skip(merged: Array, weights: Weights) -> Array:
