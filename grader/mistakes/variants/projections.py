@@ -18,11 +18,11 @@ def instead(**roles: str) -> Callable[[Weights], Weights]:
     """`v="k"`: the key projection makes the values too."""
 
     def exchange(weights: Weights) -> Weights:
-        found: dict[str, Any] = {
-            f"W{role}": getattr(weights, f"W{other}") for role, other in roles.items()
-        }
-        biases: dict[str, Any] = {f"b{role}": getattr(weights, f"b{other}") for role, other in roles.items()}
-        return replace(weights, **found, **biases)
+        found: dict[str, Any] = {}
+        for role, other in roles.items():
+            found[f"W{role}"] = getattr(weights, f"W{other}")
+            found[f"b{role}"] = getattr(weights, f"b{other}")
+        return replace(weights, **found)
 
     return exchange
 
@@ -31,8 +31,8 @@ def unused(role: str) -> Callable[[Weights], Weights]:
     """The projection of q, k or v is left out: the input itself is split into heads."""
 
     def leave_out(weights: Weights) -> Weights:
-        width = getattr(weights, f"W{role}").shape
-        return replace(weights, **{f"W{role}": np.eye(*width), f"b{role}": None})
+        found: dict[str, Any] = {f"W{role}": np.eye(*getattr(weights, f"W{role}").shape)}
+        return replace(weights, **found | {f"b{role}": None})
 
     return leave_out
 
