@@ -81,7 +81,9 @@ def write_repro(
         found = reproduce(submission, forge, request, case)
     finally:
         forge.close()
-    write(write_script(found.posed, submission, request.seed, found.axes, texts), asked.output, texts)
+    write(
+        write_script(found.posed, submission, request.seed, found.axes, texts), asked.output, texts
+    )
     return PASSED
 
 

@@ -93,7 +93,7 @@ def _pose(bench: Bench, case: Case) -> Posed:
     expected = problem.truth.output
     lengths = tuple(x.shape for x in problem.inputs)
     rows = _worst(got, expected)
-    allowed = problem.allowance.output
+    allowed = problem.tolerance.whole().output
     return Posed(case, _plain(probe), spreads, lengths, narrow, expected, rows, allowed)
 
 
@@ -110,7 +110,7 @@ def _redraw(
 ) -> tuple[tuple[tuple[str, float], ...], Problem]:
     """The same with parameters and inputs that `random.Random` draws, in this order."""
     sizes = problem.sizes
-    built = replace(bench.build(sizes.d_model, sizes.num_heads), describe=True)
+    built = bench.build(sizes.d_model, sizes.num_heads)._replace(describe=True)
     found = [p for p in bench.run(built).parameters if p.registered]
     spreads = tuple((p.name, _spread(p, gain, sizes.d_model)) for p in found)
     shapes = [p.shape for p in found] + [x.shape for x in problem.inputs]

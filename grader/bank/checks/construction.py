@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from grader.bank.bench import Bench
 from grader.bank.findings import PASSED, Finding, failed, trouble
@@ -66,7 +65,7 @@ def raises_for_drawn_pairs(bench: Bench, case: Case, any_exception: bool = False
 
 
 def _parameters(bench: Bench, sizes: Mapping[str, int]) -> tuple[Parameter, ...]:
-    return bench.run(replace(bench.build(**sizes), describe=True)).parameters
+    return bench.run(bench.build(**sizes)._replace(describe=True)).parameters
 
 
 def _build(bench: Bench, d_model: int, num_heads: int) -> Observation:
