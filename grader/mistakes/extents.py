@@ -11,6 +11,7 @@ from grader.model import Case, Exercise, Outcome, Verdict
 # Checks that judge the values of one call at the sizes of their case.
 AT_SIZES = (
     "matches_reference",
+    "matches_in_some_rows",
     "has_output_shape",
     "ignores_future",
     "ignores_hidden",

@@ -19,6 +19,7 @@ from grader.precision import PRECISIONS
 # Checks that judge one call by the values that the definition gives for it.
 SHOWN = (
     "matches_reference",
+    "matches_in_some_rows",
     "handles_dead_rows",
     "accepts_none_mask",
     "has_output_shape",
