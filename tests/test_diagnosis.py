@@ -387,7 +387,7 @@ def test_failures_at_one_sample_only_are_a_lost_batch_axis():
 
 def test_failures_beyond_a_length_are_a_limit():
     raised = fail("trouble.raised", "long-sequence", text="The size of tensor a must match")
-    others = passing("values", "values-batch-of-one", "other-sizes")
+    others = passing("values", "values-batch-of-one", "other-sizes", "one-head")
     assert names(raised, *others)["long-sequence"] == "length-limited"
 
 

@@ -17,7 +17,7 @@ AT_SIZES = (
     "ignores_hidden",
     "takes_mask_forms",
 )
-DEFAULT = {"batch": 2, "q_len": 5, "kv_len": 7}
+DEFAULT = {"batch": 2, "q_len": 5, "kv_len": 7, "num_heads": 3}
 NARROW = ("float16", "bfloat16")
 
 
@@ -27,6 +27,7 @@ class Extent(NamedTuple):
     batch: int
     shortest: int
     longest: int
+    heads: int
     masked: bool
 
 
@@ -62,6 +63,7 @@ def _single(bad: Iterable[Extent], good: Iterable[Extent]) -> str | None:
     axes: dict[str, Callable[[Extent], int]] = {
         "batch-squeezed": lambda extent: extent.batch,
         "length-squeezed": lambda extent: extent.shortest,
+        "single-head-mishandled": lambda extent: extent.heads,
     }
     for name, size in axes.items():
         if all(size(e) == 1 for e in bad) and all(size(e) > 1 for e in good):
@@ -73,4 +75,4 @@ def _measure(case: Case, two: bool) -> Extent:
     sizes = {**DEFAULT, **dict(case.args.get("sizes") or {})}
     lengths = (sizes["q_len"], sizes["kv_len"]) if two else (sizes["q_len"],)
     masked = bool({"mask", "masks", "forms"} & set(case.args))
-    return Extent(sizes["batch"], min(lengths), max(lengths), masked)
+    return Extent(sizes["batch"], min(lengths), max(lengths), sizes["num_heads"], masked)

@@ -80,7 +80,7 @@ RULES = (
     Rule("divisibility-asserted", r"divisibility\.other-exception"),
     Rule("nan-dead-rows", r"dead\.not-finite|dead\.weights-not-finite|values\.not-finite-dead"),
     Rule("uniform-dead-rows", r"dead\.uniform(-half)?"),
-    Rule("dead-output-zeroed", r"dead\.output-zero"),
+    Rule("dead-output-zeroed", r"dead\.output-zero", case="dead"),
     Rule("dead-rows-not-zero", r"dead\.not-zero|dead\.output"),
     Rule("nan-dead-gradients", r"dead\.gradient-not-finite"),
     Rule("state-kept", r"dropout\.differs-in-eval", without=RANDOM),
