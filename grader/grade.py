@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -150,8 +150,17 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     return replace(report, follow_ups=tuple(asked))
 
 
-def reproduce(submission: Submission, forge: Forge, request: Request, case: str) -> Repro:
-    """What a script needs that shows one case; raises UsageError where there is none."""
+def reproduce(
+    submission: Submission,
+    forge: Forge,
+    request: Request,
+    case: str,
+    visibility: Mapping[str, str] | None = None,
+) -> Repro:
+    """What a script needs that shows one case; raises UsageError where there is none.
+
+    `visibility` is a course's, by case, by area or "default": only what is visible is shown.
+    """
     named = request.exercise or header_exercise(submission.source) or FREE
     exercise = request.load(named)
     session = Session(forge, submission, exercise.limits)
@@ -162,7 +171,7 @@ def reproduce(submission: Submission, forge: Forge, request: Request, case: str)
             raise UnusableSubmission(failed.key, **failed.fields)
         convention = find(session, loaded, request, named)
         bench = make_bench(convention, session, request)
-        return Repro(pose_case(bench, exercise, case), convention.plan.axes)
+        return Repro(pose_case(bench, exercise, case, visibility or {}), convention.plan.axes)
     finally:
         session.close()
 

@@ -114,7 +114,7 @@ def test_case_that_a_course_hides_is_refused():
     exercise = load_exercise("self-attention")
     bench = Bench(exercise.contract, None, None, None, 1)
     with pytest.raises(UsageError) as caught:
-        pose_case(bench, exercise, "values", hidden={"values"})
+        pose_case(bench, exercise, "values", {"scaling": "hidden"})
     assert load_texts("en").say(caught.value.message) == (
         "The case values is not shown in this course."
     )

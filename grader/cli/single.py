@@ -13,7 +13,7 @@ from grader.cli.options import Asked
 from grader.course.naming import recognise
 from grader.course.settings import Settings, choose_settings
 from grader.errors import BankError, UsageError
-from grader.grade import grade, reproduce
+from grader.grade import Request, grade, reproduce
 from grader.intake import read_submission
 from grader.model import Graded, Report, Submission
 from grader.reports import FORMATS, View
@@ -39,7 +39,7 @@ def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     hide_memory()
     forge = open_forge(launched)
     if asked.repro is not None:
-        return write_repro(asked, asked.repro, submission, forge, texts)
+        return write_repro(asked, request, submission, forge, settings, texts)
     try:
         report = grade(submission, forge, request)
     finally:
@@ -70,15 +70,20 @@ def render(report: Report, asked: Asked, settings: Settings, texts: Texts) -> st
 
 
 def write_repro(
-    asked: Asked, case: str, submission: Submission, forge: Forge, texts: Texts
+    asked: Asked,
+    request: Request,
+    submission: Submission,
+    forge: Forge,
+    settings: Settings,
+    texts: Texts,
 ) -> int:
-    """A plain-torch script that shows one case of this file."""
+    """A plain-torch script that shows one case of this file, unless the course keeps it back."""
     # Imported here: no other option needs it.
     from grader.repro import write_script
 
-    request = asked.request()
+    assert asked.repro is not None
     try:
-        found = reproduce(submission, forge, request, case)
+        found = reproduce(submission, forge, request, asked.repro, settings.visibility)
     finally:
         forge.close()
     write(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -29,6 +30,8 @@ SHOWN = (
     "first_query_sees_itself",
     "raises_for_indivisible",
 )
+VISIBLE = "visible"
+EVERYTHING: Mapping[str, str] = MappingProxyType({})
 MAX_NUMBERS = 200_000
 
 
@@ -50,15 +53,18 @@ class Posed:
     allowed: float = 0.0
 
 
-def pose_case(bench: Bench, exercise: Exercise, wanted: str, hidden: Collection[str] = ()) -> Posed:
+def pose_case(
+    bench: Bench, exercise: Exercise, wanted: str, visibility: Mapping[str, str] = EVERYTHING
+) -> Posed:
     """The case of this id; raises UsageError where there is none, or none that can be shown.
 
-    `hidden` are the cases that a course keeps to itself: none, as long as there are no courses.
+    `visibility` says by case, by area or by "default" what a course shows; the rest it keeps back.
     """
     case = next((case for case in exercise.cases if case.id == wanted), None)
     if case is None:
         raise UsageError("repro.unknown", wanted=wanted, exercise=exercise.id)
-    if case.id in hidden:
+    said = (visibility.get(name) for name in (case.id, case.area, "default"))
+    if next((one for one in said if one is not None), VISIBLE) != VISIBLE:
         raise UsageError("repro.hidden", wanted=wanted)
     if case.check not in SHOWN:
         raise UsageError("repro.several", wanted=wanted)
