@@ -13,12 +13,11 @@ from grader.mistakes import CATALOGUE, known_for
 from grader.model import Isolation, Message, Outcome, Printed, Report, Submission, Verdict
 from grader.texts import load_texts
 
-# Under a causal mask that fits no other shape these two raise in every call; a module that ignores
-# its mask is, first of all, not causal; and a score of 0 is one, whoever put it there.
+# Under a causal mask that fits no other shape these two raise in every call; and a score of 0 is
+# one, whoever put it there.
 UNNAMED = {
     ("causal-self-attention", "attention-over-heads"): [],
     ("causal-self-attention", "sequence-first"): [],
-    ("causal-self-attention", "mask-ignored"): ["causal-mask-missing"],
     ("self-attention", "mask-multiplied"): ["mask-filled-with-zero"],
     ("causal-self-attention", "mask-multiplied"): ["mask-filled-with-zero"],
     ("cross-attention", "mask-multiplied"): ["mask-filled-with-zero"],
