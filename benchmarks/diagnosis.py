@@ -1,13 +1,16 @@
-"""How many wrong files get their mistake by name and a line; and no right file gets either.
+"""How many wrong files get their mistake by name and by line; and no right file gets either.
 
-`python benchmarks/diagnosis.py [SEED]`: the mistake of a wrong file is the one in its first line.
+`python benchmarks/diagnosis.py [SEED]`: what is wrong with a file, and in which line, stands in
+its first line. 21/23 is one of two lines, 21, 30 those of two mistakes.
 """
 
+import ast
 import os
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
@@ -19,119 +22,117 @@ from grader.sandbox.forge import Forge, open_forge
 from grader.texts import load_pages
 
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "submissions"
-HEADER = re.compile(r"# mha-grade:.*; mistake: ([\w, -]+)$")
-# Where the first line has another word for the very same mistake.
-SAME = {
-    "autocast-region-detached": "gradient-cut",
-    "causal-diagonal-masked": "causal-diagonal-hidden",
-    "causal-missing": "causal-mask-missing",
-    "dead-rows-as-unmasked": "dead-rows-not-zero",
-    "dropout-mask-cached": "dropout-repeats",
-    "dropout-on-output": "dropout-misplaced",
-    "dropout-on-scores": "dropout-misplaced",
-    "dropout-shared-heads": "dropout-shared",
-    "dropout-whole-keys": "dropout-shared",
-    "dropout-whole-rows": "dropout-shared",
-    "dropout2d": "dropout-shared",
-    "equal-lengths-assumed": "wrong-cross-length",
-    "exp-without-max": "exp-overflow",
-    "fill-1e4-half-only": "fill-too-small",
-    "fill-1e5": "fill-too-small",
-    "first-length-remembered": "state-kept",
-    "fixed-max-length": "length-limited",
-    "float32-mask": "dtypes-mixed",
-    "float32-output": "output-dtype-changed",
-    "float32-scale-tensor": "dtypes-mixed",
-    "fused-weights-cached": "state-kept",
-    "global-dtype": "global-switch-turned",
-    "inverted-mask": "mask-inverted",
-    "kv-cache-by-shape": "state-kept",
-    "kv-cache-kept": "state-kept",
-    "kv-cache-len1": "state-kept",
-    "last-mask-remembered": "state-kept",
-    "mask-1d-refused": "mask-form-refused",
-    "mask-cache-by-length-combined": "state-kept",
-    "mask-cache-dict": "state-kept",
-    "mask-changed-in-place": "input-changed-in-place",
-    "mask-fill-tiny": "mask-filled-with-zero",
-    "mask-fill-too-small": "fill-too-small",
-    "mask-fill-zero": "mask-filled-with-zero",
-    "mask-not-broadcast": "mask-form-refused",
-    "mask-unsqueeze-inplace": "input-changed-in-place",
-    "no-grad-when-input-plain": "gradient-cut",
-    "no-softmax": "missing-softmax",
-    "padding-or-causal": "masks-joined-by-or",
-    "padding-overwritten": "padding-mask-ignored",
-    "parameter-never-used": "parameter-unused",
-    "plain-tensor-bias": "parameters-not-registered",
-    "projection-cached": "state-kept",
-    "projections-not-registered": "parameters-not-registered",
-    "query-projection-used-twice": "query-used-as-key",
-    "returns-only-output": "weights-missing",
-    "running-sum-in-half": "softmax-in-half",
-    "scale-by-floor-sqrt": "scale-floored",
-    "sdpa-half": "ready-made-attention",
-    "sdpa-long": "ready-made-attention",
-    "sdpa-when-masked": "ready-made-attention",
-    "second-gradient-cut": "gradient-cut",
-    "seed-in-forward": "global-switch-turned",
-    "squeezed-batch": "batch-squeezed",
-    "tril-1024": "length-limited",
-    "tril-128": "length-limited",
-    "unregistered-mask": "tensor-left-behind",
-    "uses-sdpa": "ready-made-attention",
-    "view-after-transpose": "view-on-non-contiguous",
-    "view-without-transpose": "split-without-transpose",
-    "warmup-call-counter": "state-kept",
-    "weights-averaged-over-heads": "weights-averaged",
-    "weights-detached": "gradient-cut",
-    "wraps-nn-mha": "ready-made-attention",
-}
-# How well what is named fits, best first; the last where there is no name for the mistake.
-RANKS = ("named first", "named at all", "named wrongly", "none named")
+HEADER = re.compile(r"# mha-grade:.*; mistake: (?P<ids>[\w, -]+)(?:; line: (?P<lines>[\d, /]+))?$")
+# How well what is named fits, best first.
+RANKS = ("first", "among others", "wrongly", "not at all")
 
 
-def read_mistakes(source: str) -> list[str]:
-    """The ids of the mistakes in the first line, "" for one that has no name in the catalogue."""
+@dataclass(frozen=True)
+class Wanted:
+    """What the first line of a file announces: ids, and for each the lines that will do."""
+
+    ids: tuple[str, ...]
+    lines: tuple[tuple[int, ...], ...]
+
+    @property
+    def has_id(self) -> bool:
+        """True where the mistake has a page, and so a name that can be given."""
+        return set(self.ids) <= set(load_pages("en"))
+
+
+def read_wanted(source: str) -> Wanted | None:
+    """What the first line announces; None where nothing can be named, as in a file refused."""
     found = HEADER.match(source.split("\n")[0])
-    names = found[1].split(", ") if found else []
-    ids = [SAME.get(name, name) for name in names]
-    return [name if name in load_pages("en") else "" for name in ids]
+    if found is None:
+        return None
+    lines = (found["lines"] or "").split(", ") if found["lines"] else []
+    ends = tuple(tuple(int(line) for line in one.split("/")) for one in lines)
+    return Wanted(tuple(found["ids"].split(", ")), ends)
 
 
-def judge(found: list[str], wanted: list[str]) -> str:
-    """How well the names found, costliest first, fit the one wanted, or several."""
-    if not found:
-        return "none named"
-    if found[0] in wanted:
-        return "named first"
-    return "named at all" if set(wanted) & set(found) else "named wrongly"
+def same_statement(source: str, one: int, other: int) -> bool:
+    """True where both lines are of one statement, compound ones by their heads alone."""
+    if one == other:
+        return True
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if body else (node.end_lineno or node.lineno)
+            above = [d.lineno for d in getattr(node, "decorator_list", [])]
+            if min([node.lineno, *above]) <= min(one, other) and max(one, other) <= last:
+                return True
+    return False
 
 
-def graded(kind: str, forge: Forge, seed: int) -> Iterator[tuple[str, list[str], Report]]:
+def names(report: Report) -> list[tuple[str, ...]]:
+    """Each mistake named, the costliest first, with those that fit as well."""
+    return [(m.mistake, *m.alternatives) for m in report.diagnosis.mistakes]
+
+
+def rank(report: Report, wanted: Wanted) -> str:
+    """How well what is named fits; one that stands beside the name as good as it counts as it."""
+    said = names(report)
+    if not said:
+        return "not at all"
+    if set(said[0]) & set(wanted.ids):
+        return "first"
+    return "among others" if any(set(one) & set(wanted.ids) for one in said) else "wrongly"
+
+
+def hits_line(report: Report, source: str, wanted: Wanted) -> bool:
+    """True where a mistake, or failing a name a departure, has a line of the statement meant."""
+    found = report.diagnosis
+    lines = [m.line for m in found.mistakes[: len(wanted.ids)] if m.line]
+    lines = lines or [departure.line for departure in found.departures[:1]]
+    meant = [line for one in wanted.lines for line in one]
+    return any(same_statement(source, line, other) for line in lines for other in meant)
+
+
+def graded(kind: str, forge: Forge, seed: int) -> Iterator[tuple[str, str, Report]]:
     for path in sorted(CORPUS.glob(f"{kind}/*.py")):
         submission = read_submission(path)
-        report = grade(submission, forge, Request(seed))
-        yield path.name, read_mistakes(submission.source), report
+        yield path.name, submission.source, grade(submission, forge, Request(seed))
 
 
 def count_wrong(forge: Forge, seed: int) -> None:
-    known: Counter[str] = Counter()
-    nameless: Counter[str] = Counter()
-    lines = files = 0
-    for name, wanted, report in graded("wrong", forge, seed):
-        found = report.diagnosis
-        ids = [mistake.mistake for mistake in found.mistakes]
-        has_line = bool(found.departures) or any(mistake.line for mistake in found.mistakes)
-        files, lines = files + 1, lines + has_line
-        rank = judge(ids, wanted)
-        (known if any(wanted) else nameless)[rank] += 1
-        if rank != "named first":
-            said = ", ".join(ids) or "nothing"
-            print(f"{rank:13}  {name}: {', '.join(filter(None, wanted)) or '(no id)'}; said {said}")
-    print(f"{files} wrong files, {lines} of them with a line")
-    print(f"  {known.total()} whose mistake has an id: {share(known)}")
-    print(f"  {nameless.total()} whose mistake has none: {share(nameless)}")
+    """The table: for each kind its files, how many are named first, and how many have the line."""
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    ranks: Counter[str] = Counter()
+    for name, source, report in graded("wrong", forge, seed):
+        wanted = read_wanted(source)
+        if wanted is None:
+            continue
+        found = rank(report, wanted)
+        line = hits_line(report, source, wanted)
+        count = kinds[wanted.ids[0] if wanted.has_id else "(no id)"]
+        count.update(files=1, named=found == "first", lines=line, marked=bool(wanted.lines))
+        if wanted.has_id:
+            ranks[found] += 1
+        if (not line and wanted.lines) or (wanted.has_id and found != "first"):
+            said = ", ".join(f"{m.mistake}:{m.line}" for m in report.diagnosis.mistakes)
+            print(f"{found:12} {'line' if line else 'no line':7} {name}: {wanted}; said {said}")
+    for kind, count in sorted(kinds.items()):
+        print(
+            f"{kind:32} {count['files']:3} files {count['named']:3} named {count['lines']:3} lines"
+        )
+    print(f"{sum(c['files'] for c in kinds.values())} wrong files of {len(kinds)} kinds")
+    print(f"  {ranks.total()} with an id, named: {share(ranks)}")
+    marked, lines = (sum(c[what] for c in kinds.values()) for what in ("marked", "lines"))
+    print(f"  {marked} with a line, of which found or in the same statement: {lines}")
+
+
+def count_pairs(forge: Forge, seed: int) -> None:
+    """Of files with two mistakes: how often both are named."""
+    both = either = files = 0
+    for name, source, report in graded("pairs", forge, seed):
+        wanted = read_wanted(source)
+        assert wanted is not None
+        said = {one for group in names(report) for one in group}
+        found = sum(one in said for one in wanted.ids)
+        files, both, either = files + 1, both + (found == 2), either + (found == 1)
+        if found < 2:
+            print(f"{found} of 2  {name}; said {', '.join(sorted(said)) or 'nothing'}")
+    print(f"{files} files with two mistakes: both named {both}, one {either}")
 
 
 def share(counted: Counter[str]) -> str:
@@ -154,6 +155,7 @@ def main(seed: int) -> int:
     forge = open_forge()
     try:
         count_wrong(forge, seed)
+        count_pairs(forge, seed)
         return count_right(forge, seed)
     finally:
         forge.close()

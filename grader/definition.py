@@ -93,6 +93,16 @@ def keep_scores(scores: Array) -> Array:
     return scores
 
 
+def keep_inputs(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
+    """Queries come from query, keys from key, values from value; mistakes confuse them here."""
+    return query, key, value
+
+
+def keep_heads(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Q, k and v go on as they were split; mistakes do things to one of them here."""
+    return q, k, v
+
+
 def score(q: Array, k: Array) -> Array:
     """Q [b, h, q, d], k [b, h, k, d] -> dot products [b, h, q, k]."""
     return q @ k.swapaxes(-1, -2)
@@ -160,9 +170,11 @@ def add_query(output: Array, query: Array) -> Array:
 class Steps:
     """The forward pass, step by step; replace one and you have a known mistake."""
 
+    inputs: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = keep_inputs
     weights: Callable[[Weights], Weights] = keep_weights
     visible: Callable[[Array], Array] = keep_visible
     split: Callable[[Array, int], Array] = split_heads
+    heads: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = keep_heads
     turn: Callable[[Array, int], Array] = keep_direction
     score: Callable[[Array, Array], Array] = score
     scale: Callable[[Array, int, int], Array] = scale
@@ -200,11 +212,13 @@ def attend(
     `store` is applied to each intermediate, which emulates the rounding of a narrower dtype.
     """
     weights = steps.weights(weights)
+    query, key, value = steps.inputs(query, key, value)
     if visible is not None:
         visible = steps.visible(visible)
     q = steps.split(store(linear(query, weights.Wq, weights.bq)), num_heads)  # b h q d
     k = steps.split(store(linear(key, weights.Wk, weights.bk)), num_heads)  # b h k d
     v = steps.split(store(linear(value, weights.Wv, weights.bv)), num_heads)  # b h k d
+    q, k, v = steps.heads(q, k, v)
     if steps.turn is not keep_direction:
         q, k = store(steps.turn(q, 1)), store(steps.turn(k, 1))
     raw = store(steps.score(q, k))  # b h q k

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.bank.bench import Bench
 from grader.bank.draw import Problem
 from grader.calling import NotOfferedError
+from grader.mistakes import CATALOGUE, SURE, Statement, point
 from grader.model import (
     Case,
     Departure,
     Diagnosis,
     Exercise,
+    Message,
     NamedMistake,
     Observation,
     Outcome,
@@ -23,30 +25,66 @@ from grader.model import (
 from grader.trace import find_departure, find_not_finite, walk
 
 # Checks that compare the values of one problem, which can be traced as it stands.
-TRACED = ("matches_reference", "handles_dead_rows", "accepts_none_mask", "ignores_hidden")
-MAX_TRACES = 6
+TRACED = (
+    "matches_reference",
+    "handles_dead_rows",
+    "accepts_none_mask",
+    "ignores_hidden",
+    "ignores_future",
+    "first_query_sees_itself",
+    "takes_mask_forms",
+)
+MAX_TRACES = 8
+# Of one mistake.
+FEW_TRACES = 3
+# Other mistakes are what comes of these.
+ROOTS = ("not-filled-in", "ready-made-attention")
 LARGEST = 4000
 
 
 def diagnose(
-    bench: Bench, exercise: Exercise, verdicts: Sequence[Verdict], walked: bool = True
+    bench: Bench,
+    exercise: Exercise,
+    verdicts: Sequence[Verdict],
+    statements: Sequence[Statement] = (),
+    walked: bool = True,
 ) -> Diagnosis:
     """Each mistake with its line and cases, the costliest first; and the walk, if asked for."""
     tracer = Tracer(bench, exercise)
-    groups: dict[str | None, list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.outcome is Outcome.FAILED:
-            groups.setdefault(verdict.mistake, []).append(verdict)
     findings, departures = [], []
-    for mistake, group in sorted(groups.items(), key=lambda item: -_cost(item[1])):
-        plain_first = sorted(group, key=lambda v: "sizes" in tracer.cases[v.case].args)
-        departure = next((d for v in plain_first if (d := tracer.look(v))), None)
+    for mistake, group in sorted(_group(bench, verdicts).items(), key=_rank):
+        plain_first = sorted(group, key=lambda v: tracer.effort(v, mistake))
+        departure = tracer.search(plain_first, mistake)
         line = departure.line if departure else _said_line(group)
-        if departure:
+        if mistake in SURE:
+            line = point(mistake, group, statements) or line
+        if departure and departure not in departures:
             departures.append(departure)
         if mistake is not None:
-            findings.append(NamedMistake(mistake, line, tuple(v.case for v in group)))
+            line = line or point(mistake, group, statements) or tracer.missing(mistake)
+            others = bench.alternatives.get(mistake, ())
+            cases = tuple(v.case for v in group)
+            findings.append(NamedMistake(mistake, line, cases, others))
     return Diagnosis(tuple(findings), tuple(departures), tuple(tracer.walk()) if walked else ())
+
+
+def _group(bench: Bench, verdicts: Sequence[Verdict]) -> dict[str | None, list[Verdict]]:
+    """What failed, by its mistake; of two made at once, each with all that both cost."""
+    groups: dict[str | None, list[Verdict]] = {}
+    failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    for verdict in failed:
+        groups.setdefault(verdict.mistake, []).append(verdict)
+    known = {mistake.id for mistake in bench.carried}
+    for mistake in bench.carried:
+        shared = [v for v in failed if v.mistake in known and v.area in mistake.areas]
+        if shared:
+            groups.setdefault(mistake.id, shared)
+    return groups
+
+
+def _rank(item: tuple[str | None, list[Verdict]]) -> tuple[bool, float]:
+    """What explains other mistakes first, then by cost."""
+    return item[0] not in ROOTS, -_cost(item[1])
 
 
 def _cost(group: Sequence[Verdict]) -> float:
@@ -54,8 +92,10 @@ def _cost(group: Sequence[Verdict]) -> float:
 
 
 def _said_line(group: Sequence[Verdict]) -> int | None:
-    lines = [v.message.fields.get("line") for v in group if v.message]
-    return next((int(line) for line in lines if line), None)
+    messages = [v.message for v in group if v.message]
+    inner = [m.fields.get("inner") for m in messages]
+    messages += [m for m in inner if isinstance(m, Message)]
+    return next((int(m.fields["line"]) for m in messages if m.fields.get("line")), None)
 
 
 class Tracer:
@@ -67,12 +107,25 @@ class Tracer:
         self.left = MAX_TRACES
         self.sequences = len(bench.contract.inputs)
 
-    def look(self, verdict: Verdict) -> Departure | None:
-        """Where the file departs in the case of this verdict."""
+    def effort(self, verdict: Verdict, mistake: str | None) -> tuple[bool, bool]:
+        """How much stands between this case and a plain look at the mistake."""
+        args = self.cases[verdict.case].args
+        known = CATALOGUE.get(mistake or "")
+        masked = known is not None and known.is_structural and "mask" in args
+        return masked, "sizes" in args
+
+    def search(self, group: Sequence[Verdict], mistake: str | None) -> Departure | None:
+        """The first departure in these cases; where one raised there is nothing to look at."""
+        quiet = [v for v in group if v.message and not v.message.key.startswith("trouble.")]
+        seen = [v for v in quiet if self.cases[v.case].check in TRACED][:FEW_TRACES]
+        return next((d for v in seen if (d := self.look(v, mistake))), None)
+
+    def look(self, verdict: Verdict, mistake: str | None) -> Departure | None:
+        """Where the file departs in the case of this verdict, by this mistake."""
         case = self.cases[verdict.case]
-        if case.check not in TRACED or self.bench.layout is None or not self.left:
+        if self.bench.layout is None or not self.left:
             return None
-        problem = self._pose(case)
+        problem = self._pose(case, verdict)
         if problem is None:
             return None
         self.left -= 1
@@ -83,24 +136,36 @@ class Tracer:
         answer = self.bench.answer(seen)
         found = find_not_finite(seen.trace, answer)
         if found is None and dtype == "float64":
-            # What other areas pay for is no departure here: a second mistake has its own line.
-            meant = self.bench.steps(self.bench.charged_elsewhere(case))
+            # Other mistakes are no departure here: each has a line of its own.
+            others = [made for made in self.bench.carried if made.id != mistake]
+            meant = self.bench.steps(others)
             problem = replace(problem, right=meant)
             found = find_departure(seen.trace, problem, self.sequences, answer.output)
         return found and replace(found, case=case.id)
 
-    def walk(self) -> Iterable[Stride]:
+    def missing(self, mistake: str) -> int | None:
+        """The line that should have used what was left out."""
+        if mistake != "dropout-never-applied" or self.bench.layout is None:
+            return None
+        made = self.bench.steps(self.bench.carried)
+        strides = self._walk(replace(self.bench.draw("walk"), right=made))
+        return next((stride.line for stride in strides if stride.what == "context"), None)
+
+    def walk(self) -> Sequence[Stride]:
         """The shapes of one plain pass."""
-        if self.bench.layout is None:
-            return ()
-        problem = self.bench.draw("walk")
+        return () if self.bench.layout is None else self._walk(self.bench.draw("walk"))
+
+    def _walk(self, problem: Problem) -> Sequence[Stride]:
         seen = self._run(problem)
         return walk(seen.trace, problem, self.sequences) if seen.status is Status.OK else ()
 
-    def _pose(self, case: Case) -> Problem | None:
+    def _pose(self, case: Case, verdict: Verdict) -> Problem | None:
         """The very problem of the case, where it is small enough to be traced."""
         options = {key: case.args[key] for key in ("mask", "gain") if key in case.args}
         problem = self.bench.draw(case, case.args.get("sizes"), **options)
+        if verdict.message and verdict.message.key == "mask.form":
+            form = str(verdict.message.fields["axes"])
+            problem = self.bench.remask(case, problem, "random", form)
         return problem if problem.truth.raw.size + problem.truth.output.size < LARGEST else None
 
     def _run(self, problem: Problem) -> Observation:

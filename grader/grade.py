@@ -6,12 +6,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
+from grader.bank.explanation import weigh
 from grader.bank.findings import Finding, describe_death, is_closed
 from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
@@ -24,7 +26,7 @@ from grader.convention import (
 )
 from grader.diagnosis import diagnose
 from grader.errors import UnusableSubmission, UsageError, WorkerError
-from grader.mistakes import name_mistakes
+from grader.mistakes import name_mistakes, read_statements
 from grader.model import (
     FREE,
     Case,
@@ -39,6 +41,7 @@ from grader.model import (
     Verdict,
 )
 from grader.questions import choose
+from grader.repro import Posed, pose_case
 from grader.sandbox.forge import Forge
 from grader.sandbox.level import PACKAGES
 from grader.sandbox.session import Loaded, Session
@@ -78,6 +81,13 @@ def choose_seed(wanted: int | None) -> int:
     if not 0 <= wanted <= MAX_SEED:
         raise UsageError("usage.seed", seed=wanted)
     return wanted
+
+
+class Repro(NamedTuple):
+    """One case as a single call, and the file's own order of axes."""
+
+    posed: Posed
+    axes: str
 
 
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
@@ -122,7 +132,53 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     except UnusableSubmission as error:
         return replace(blank, refusal=error.message)
     exercise = request.load(named)
-    bench = Bench(
+    bench = make_bench(convention, session, request)
+    weigh(bench)
+    judged = tuple(judge_all(exercise, bench))
+    has_failed = any(verdict.outcome is Outcome.FAILED for verdict in judged)
+    statements = read_statements(submission.source) if has_failed else ()
+    verdicts = name_mistakes(exercise, bench.contract, judged, statements)
+    report = replace(
+        blank,
+        bank=exercise.version,
+        areas=exercise.areas,
+        convention=tuple(describe_convention(convention, named == FREE)),
+        verdicts=verdicts,
+        diagnosis=diagnose(bench, exercise, verdicts, statements, request.walked),
+    )
+    asked = choose(tuple(see(report, bench)), request.seed)
+    return replace(report, follow_ups=tuple(asked))
+
+
+def reproduce(
+    submission: Submission,
+    forge: Forge,
+    request: Request,
+    case: str,
+    visibility: Mapping[str, str] | None = None,
+) -> Repro:
+    """What a script needs that shows one case; raises UsageError where there is none.
+
+    `visibility` is a course's, by case, by area or "default": only what is visible is shown.
+    """
+    named = request.exercise or header_exercise(submission.source) or FREE
+    exercise = request.load(named)
+    session = Session(forge, submission, exercise.limits)
+    try:
+        loaded = session.load()
+        if loaded.status is not Status.OK:
+            failed = describe_failed_load(loaded)
+            raise UnusableSubmission(failed.key, **failed.fields)
+        convention = find(session, loaded, request, named)
+        bench = make_bench(convention, session, request)
+        return Repro(pose_case(bench, exercise, case, visibility or {}), convention.plan.axes)
+    finally:
+        session.close()
+
+
+def make_bench(convention: Convention, session: Session, request: Request) -> Bench:
+    """The file on the bench, as it was found to be."""
+    return Bench(
         convention.contract,
         convention.plan,
         session.run,
@@ -130,17 +186,6 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         request.seed,
         carried=list(convention.carried),
     )
-    verdicts = name_mistakes(exercise, bench.contract, judge_all(exercise, bench))
-    report = replace(
-        blank,
-        bank=exercise.version,
-        areas=exercise.areas,
-        convention=tuple(describe_convention(convention, named == FREE)),
-        verdicts=verdicts,
-        diagnosis=diagnose(bench, exercise, verdicts, request.walked),
-    )
-    asked = choose(tuple(see(report, bench)), request.seed)
-    return replace(report, follow_ups=tuple(asked))
 
 
 def find(session: Session, loaded: Loaded, request: Request, named: str) -> Convention:
@@ -152,7 +197,7 @@ def find(session: Session, loaded: Loaded, request: Request, named: str) -> Conv
     contract = load_exercise(named).contract
     plan = plan_exercise(cls, contract)
     match = match_exercise(contract, plan, session.run, request.seed)
-    return Convention(plan, match, (match.mistake,) if match.mistake else ())
+    return Convention(plan, match, match.mistakes)
 
 
 def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:

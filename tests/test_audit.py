@@ -13,14 +13,14 @@ from grader.mistakes import CATALOGUE, known_for
 from grader.model import Isolation, Message, Outcome, Printed, Report, Submission, Verdict
 from grader.texts import load_texts
 
-# With the future hidden by -inf these three give NaN in the definition, to which nothing is equal;
-# and a causal module that ignores its mask is, first of all, not causal.
+# Under a causal mask that fits no other shape these two raise in every call; and a score of 0 is
+# one, whoever put it there.
 UNNAMED = {
-    ("causal-self-attention", "double-softmax"): [],
-    ("causal-self-attention", "softmax-over-heads"): [],
-    ("causal-self-attention", "softmax-over-batch"): [],
-    ("causal-self-attention", "missing-softmax"): [],
-    ("causal-self-attention", "mask-ignored"): ["causal-mask-missing"],
+    ("causal-self-attention", "attention-over-heads"): [],
+    ("causal-self-attention", "sequence-first"): [],
+    ("self-attention", "mask-multiplied"): ["mask-filled-with-zero"],
+    ("causal-self-attention", "mask-multiplied"): ["mask-filled-with-zero"],
+    ("cross-attention", "mask-multiplied"): ["mask-filled-with-zero"],
 }
 EXERCISE = replace(
     load_exercise("self-attention"),

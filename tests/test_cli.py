@@ -277,4 +277,4 @@ def test_bank_is_checked_with_progress_apart():
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("cross-attention: ")
     assert "All claims hold" in done.stdout
-    assert "cross-attention: 3 of 30: missing-scale\n" in done.stderr
+    assert "cross-attention: 3 of 64: missing-scale\n" in done.stderr

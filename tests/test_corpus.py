@@ -15,10 +15,12 @@ from grader.texts import load_texts
 
 OLD_TORCH = tuple(int(part) for part in version("torch").split(".")[:2]) < (2, 5)
 CORPUS = Path(__file__).parent / "submissions"
-FILES = sorted(CORPUS.glob("right/*.py")) + sorted(CORPUS.glob("wrong/*.py"))
+FILES = [
+    path for kind in ("right", "wrong", "pairs") for path in sorted(CORPUS.glob(f"{kind}/*.py"))
+]
 HEADER = re.compile(
     r"# mha-grade: (?P<exercise>[\w-]+); expect: (?P<expect>passed|failed|refused)"
-    r"(?:; in: (?P<areas>[\w, -]+); mistake: (?P<mistake>[\w, -]+))?$"
+    r"(?:; in: (?P<areas>[\w, -]+); mistake: (?P<mistake>[\w, -]+)(?:; line: [\d, /]+)?)?$"
 )
 
 

@@ -229,9 +229,11 @@ def test_large_scores_stay_finite():
 
 
 DEFAULTS = {
+    "inputs": definition.keep_inputs,
     "weights": definition.keep_weights,
     "visible": definition.keep_visible,
     "split": definition.split_heads,
+    "heads": definition.keep_heads,
     "turn": definition.keep_direction,
     "score": definition.score,
     "scale": definition.scale,

@@ -38,7 +38,12 @@ BEHAVIOUR = words(
     "dtypes-mixed exp-overflow mask-none-used weights-missing weights-averaged "
     "output-projection-missing gradient-cut mask-form-refused batch-squeezed length-squeezed "
     "length-limited fill-too-small double-softmax value-ignored wrong-cross-length "
-    "future-leaks padding-leaks"
+    "future-leaks padding-leaks super-init-missing mask-tested-for-truth no-such-method "
+    "in-place-breaks-backward divisibility-check-incomplete dead-output-zeroed "
+    "training-weights-wrong dropout-zero-ignored training-mode-differs copy-shares-weights "
+    "layers-rebuilt empty-input-mishandled second-gradient-cut identity-shortcut "
+    "single-head-mishandled dead-rows-in-some-heads zero-taken-for-hidden sums-in-half "
+    "overflow-in-half scores-clamped mask-form-misread"
 )
 REASONS = {
     *(f"mistake:{name}" for name in (*CATALOGUE, *BEHAVIOUR)),

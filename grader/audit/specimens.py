@@ -32,12 +32,15 @@ def load_file(kind: str, exercise: str) -> Submission:
 
 
 def make_specimen(exercise: Exercise, mistake: str) -> Submission:
-    """The model answer with this mistake made; raises BankError where an edit finds no place."""
-    source = load_file("reference", exercise.id).source
+    """The model answer with this mistake made; raises BankError where no edit finds a place."""
+    source = right = load_file("reference", exercise.id).source
     mask = "visible" if exercise.contract.causal else "mask"
-    for old, new in read_edits()[mistake].items():
-        found = old.replace("{mask}", mask)
-        if found not in source:
-            Reader(PATH.name).refuse("bank.no-place", f"{mistake}, {exercise.id}", found)
-        source = source.replace(found, new.replace("{mask}", mask))
+    edits = read_edits()[mistake].items()
+    for old, new in (
+        (old.replace("{mask}", mask), new.replace("{mask}", mask)) for old, new in edits
+    ):
+        source = source.replace(old, new)
+    if source == right:
+        first = next(iter(edits))[0].replace("{mask}", mask)
+        Reader(PATH.name).refuse("bank.no-place", f"{mistake}, {exercise.id}", first)
     return submit_text(f"{mistake}.py", source)

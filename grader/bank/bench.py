@@ -17,7 +17,7 @@ from grader.calling import CallPlan
 from grader.definition import Activations, Steps, Weights
 from grader.layout import Layout
 from grader.layout.places import EACH_HEAD
-from grader.mistakes import Mistake, are_compatible, combine, known_for
+from grader.mistakes import Mistake, combine
 from grader.model import (
     Array,
     Call,
@@ -25,7 +25,6 @@ from grader.model import (
     Contract,
     Observation,
     Probe,
-    Status,
 )
 from grader.variations import TURNS
 
@@ -54,6 +53,8 @@ class Bench:
     layout: Layout | None
     seed: int
     carried: list[Mistake] = field(default_factory=list)
+    # What fits as well as the mistake that was named, by its id.
+    alternatives: dict[str, tuple[str, ...]] = field(default_factory=dict)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
     ready_made: set[tuple[str, int]] = field(default_factory=set)
     written: dict[tuple[int, int, int], tuple[Weights, Mapping[str, Array]]] = field(
@@ -227,35 +228,6 @@ class Bench:
     def charged_elsewhere(self, case: Case) -> list[Mistake]:
         """Known mistakes of this file that this case's area does not pay for."""
         return [m for m in self.carried if case.area not in m.areas]
-
-    def explain(self, case: Case, problem: Problem, output: Array) -> Mistake | None:
-        """The first known mistake, together with those carried, that gives this output.
-
-        Of several carried ones, the one that this case's area pays for. New ones are looked for
-        only where the problem tells mistakes apart.
-        """
-        if self.carried and agrees(output, problem.expect(self.steps(self.carried)).output):
-            paid = [mistake for mistake in self.carried if case.area in mistake.areas]
-            return (paid or self.carried)[-1]
-        if not problem.tells_apart():
-            return None
-        for mistake in known_for(self.contract):
-            if are_compatible(self.carried, mistake):
-                expected = problem.expect(self.steps([*self.carried, mistake])).output
-                if agrees(output, expected) and self._confirms(problem, mistake):
-                    self.carried.append(mistake)
-                    return mistake
-        return None
-
-    def _confirms(self, problem: Problem, mistake: Mistake) -> bool:
-        """At other sizes than the default ones a constant may look like any scale."""
-        if not mistake.is_structural or problem.sizes.d_model == Sizes().d_model:
-            return True
-        again = self.draw("confirm")
-        seen = self.run(self.probe(again))
-        output = self.answer(seen).output if seen.status is Status.OK else None
-        expected = again.expect(self.steps([*self.carried, mistake])).output
-        return output is not None and agrees(output, expected)
 
 
 def agrees(got: Array, expected: Array) -> bool:

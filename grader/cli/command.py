@@ -48,6 +48,7 @@ def main(
     hints: options.Hints = None,
     walk: options.Walk = False,
     answers: options.Answers = False,
+    repro: options.Repro = None,
     results: options.Results = None,
     course: options.Course = None,
     keep: options.Keep = None,

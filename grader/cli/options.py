@@ -30,6 +30,7 @@ Seed = Annotated[int | None, typer.Option(help="Repeat the run that had this see
 MinScore = Annotated[float | None, typer.Option(help="Exit with 0 from this score on.")]
 Hints = Annotated[int | None, typer.Option(help="0 none, 1 nudge, 2 pointer, 3 fix.")]
 Walk = Annotated[bool, typer.Option("--walk", help="Show the way of the shapes.")]
+Repro = Annotated[str | None, typer.Option(help="Write a script that shows this case.")]
 Answers = Annotated[bool, typer.Option("--answers", help="Show what to answer.")]
 
 Results = Annotated[
@@ -84,6 +85,7 @@ class Asked:
     hints: int | None = None
     walk: bool = False
     answers: bool = False
+    repro: str | None = None
     results: Path | None = None
     course: Path | None = None
     keep: str | None = None

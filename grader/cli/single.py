@@ -13,11 +13,11 @@ from grader.cli.options import Asked
 from grader.course.naming import recognise
 from grader.course.settings import Settings, choose_settings
 from grader.errors import BankError, UsageError
-from grader.grade import grade
+from grader.grade import Request, grade, reproduce
 from grader.intake import read_submission
-from grader.model import Graded, Report
+from grader.model import Graded, Report, Submission
 from grader.reports import FORMATS, View
-from grader.sandbox.forge import open_forge
+from grader.sandbox.forge import Forge, open_forge
 from grader.sandbox.launch import Launched, hide_memory
 from grader.texts import Texts, load_texts
 
@@ -38,6 +38,8 @@ def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     submission = read_submission(asked.paths[0])
     hide_memory()
     forge = open_forge(launched)
+    if asked.repro is not None:
+        return write_repro(asked, request, submission, forge, settings, texts)
     try:
         report = grade(submission, forge, request)
     finally:
@@ -65,6 +67,29 @@ def render(report: Report, asked: Asked, settings: Settings, texts: Texts) -> st
     if name in HOSTS:
         return HOSTS[name](graded, texts, view)
     return "".join(EXPORTS[name]([graded], texts, view))
+
+
+def write_repro(
+    asked: Asked,
+    request: Request,
+    submission: Submission,
+    forge: Forge,
+    settings: Settings,
+    texts: Texts,
+) -> int:
+    """A plain-torch script that shows one case of this file, unless the course keeps it back."""
+    # Imported here: no other option needs it.
+    from grader.repro import write_script
+
+    assert asked.repro is not None
+    try:
+        found = reproduce(submission, forge, request, asked.repro, settings.visibility)
+    finally:
+        forge.close()
+    write(
+        write_script(found.posed, submission, request.seed, found.axes, texts), asked.output, texts
+    )
+    return PASSED
 
 
 def check_format(asked: Asked) -> None:

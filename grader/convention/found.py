@@ -12,12 +12,12 @@ from grader.model import Contract
 
 @dataclass(frozen=True)
 class Match:
-    """A layout, whether behaviour proved it, and the contract and mistake under which it did."""
+    """A layout, whether behaviour proved it, the contract and the mistakes under which it did."""
 
     layout: Layout | None
     contract: Contract
     proven: bool = False
-    mistake: Mistake | None = None
+    mistakes: tuple[Mistake, ...] = ()
 
 
 @dataclass(frozen=True)

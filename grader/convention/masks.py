@@ -13,7 +13,7 @@ from grader.calling.plan import put
 from grader.calling.told_apart import tell_apart
 from grader.convention.asking import FEW, MANY, Asker
 from grader.convention.found import Convention
-from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine
+from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine, known_for
 
 READINGS = (
     MaskStyle("visible", "bool"),
@@ -56,6 +56,10 @@ def find_masks(
     finder.find_dead_rows()
     match = replace(convention.match, contract=finder.contract)
     return Convention(finder.plan, match, tuple(finder.carried))
+
+
+# What is a mistake under a contract that says how a mask is read, and a reading where none does.
+CONVENTIONAL = ("mask-inverted", "mask-filled-with-plus")
 
 
 class Finder(Asker):
@@ -194,12 +198,12 @@ class Finder(Asker):
         return reading.forms or (*FORMS[slot.role], *last)
 
     def _known(self) -> Iterator[Mistake]:
-        """Mistakes of masks. An inverted one is a convention here."""
-        for mistake in CATALOGUE.values():
-            if mistake.is_structural or mistake.id == "mask-inverted":
+        """Mistakes of masks, by each way to make them. An inverted one is a convention here."""
+        for mistake in known_for(self.contract):
+            if mistake.is_structural or mistake.id in CONVENTIONAL:
                 continue
-            if mistake.causal <= self.contract.causal and are_compatible(self.carried, mistake):
-                yield mistake
+            if are_compatible(self.carried, mistake):
+                yield from mistake.ways()
 
     def _set(self, slot: Slot, style: MaskStyle) -> None:
         settled = replace(slot, style=style)

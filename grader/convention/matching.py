@@ -15,11 +15,17 @@ from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.convention.found import Match
 from grader.layout import Layout, named_layout, propose
-from grader.mistakes import Mistake, combine, known_for
+from grader.mistakes import Mistake, are_compatible, combine, known_for
 from grader.model import Array, Contract, Parameter, Probe, Status
 
 SIZES = Sizes()
 LIKELIEST = 24
+# How many of them are tried with every way to make a mistake.
+CERTAIN = 4
+# How many with two mistakes at once.
+PAIRED = 1
+# With queries and keys exchanged this is the same function as a softmax over the queries.
+RELABELLED = ("weights-transposed",)
 NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 
@@ -62,7 +68,11 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     # An exercise asks for a head of keys and values to each head of queries.
     proposals = [layout for layout in known if not layout.kv_heads]
     found = match_right([contract], proposals, trials) or match_wrong([contract], proposals, trials)
-    return found or match_names(contract, proposals, built.parameters)
+    by_name = match_names(contract, proposals, built.parameters)
+    # With names that settle it, two mistakes at once can be looked for as well later.
+    return found or (
+        by_name if by_name.layout else match_pair(contract, proposals, trials) or by_name
+    )
 
 
 def match_right(
@@ -79,10 +89,24 @@ def match_wrong(
     contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
 ) -> Match | None:
     """The same with one known mistake made, among the likeliest layouts."""
-    for layout, contract in itertools.product(proposals[:LIKELIEST], contracts):
-        for mistake in _shown(contract):
+    for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
+        for mistake in _shown(contract, rank, layout):
             if trials and all(trial.shows(layout, contract, [mistake]) for trial in trials):
-                return Match(layout, replace(contract, wide=layout.wide), True, mistake)
+                return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
+    return None
+
+
+def match_pair(
+    contract: Contract, proposals: Sequence[Layout], trials: Sequence[Trial]
+) -> Match | None:
+    """The same with two known mistakes made, in one of the likeliest layouts."""
+    for layout in proposals[:PAIRED]:
+        known = [m for m in known_for(contract) if m.is_structural or contract.causal]
+        for pair in itertools.combinations(known, 2):
+            if not are_compatible(pair[:1], pair[1]):
+                continue
+            if trials and all(trial.shows(layout, contract, pair) for trial in trials):
+                return Match(layout, replace(contract, wide=layout.wide), True, pair)
     return None
 
 
@@ -94,9 +118,18 @@ def match_names(
     return Match(named_layout(proposals) if linear else None, contract)
 
 
-def _shown(contract: Contract) -> Iterator[Mistake]:
-    """The mistakes that show where no mask is given."""
-    return (m for m in known_for(contract) if m.is_structural or contract.causal)
+def _shown(contract: Contract, rank: int, layout: Layout) -> Iterator[Mistake]:
+    """The mistakes that show where no mask is given, by each way to make them.
+
+    Only the likeliest layouts are tried with all of them: most are the same function of another
+    layout, or need not be looked for where the parameters have been misread.
+    """
+    named = rank == 0 and layout.places["Wq"].fused == 1
+    for mistake in known_for(contract):
+        if mistake.id in RELABELLED and not named:
+            continue
+        if mistake.is_structural or contract.causal:
+            yield from mistake.ways() if rank < CERTAIN else [mistake]
 
 
 def first_look(contract: Contract, plan: CallPlan) -> Probe:

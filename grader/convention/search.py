@@ -196,7 +196,7 @@ class Search:
         """The convention of a match, and the place of the weights among what is returned."""
         assert match.layout is not None
         plan = way.plan
-        mistakes = (match.mistake,) if match.mistake else ()
+        mistakes = match.mistakes
         problem = way.trials[0].pose(match.layout, match.contract)
         acts = problem.expect(combine(mistakes, problem.right))
         weights = acts.weights

@@ -1,6 +1,20 @@
 """Known mistakes: each is the definition of attention with one step replaced."""
 
-from grader.mistakes.catalogue import CATALOGUE, Mistake, are_compatible, combine, known_for
+from grader.mistakes.catalogue import CATALOGUE, known_for
+from grader.mistakes.mistake import Mistake, are_compatible, combine
 from grader.mistakes.naming import name_mistakes
+from grader.mistakes.pointing import SURE, point
+from grader.mistakes.statements import Statement, read_statements
 
-__all__ = ["CATALOGUE", "Mistake", "are_compatible", "combine", "known_for", "name_mistakes"]
+__all__ = [
+    "CATALOGUE",
+    "SURE",
+    "Mistake",
+    "Statement",
+    "are_compatible",
+    "combine",
+    "known_for",
+    "name_mistakes",
+    "point",
+    "read_statements",
+]

@@ -1,118 +1,200 @@
 """The catalogue: one entry per mistake, named after the fault and stable for ever.
 
 `areas` are the areas of the bank in which the mistake is charged; everywhere else a file is
-judged as if the mistake were meant, so that one fault is paid for once.
+judged as if the mistake were meant, so that one fault is paid for once. Where two mistakes give
+the same output and nothing tells them apart, the earlier entry is named first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import Any
 
-from grader.definition import CORRECT, Steps
-from grader.mistakes import variants
-from grader.model import Contract
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A known fault: the steps of the definition that it replaces, by name.
-
-    `causal` mistakes make sense only where the module builds the causal mask itself.
-    """
-
-    id: str
-    areas: tuple[str, ...]
-    steps: dict[str, Any]
-    causal: bool = False
-
-    @property
-    def is_structural(self) -> bool:
-        """True when it shows without any mask."""
-        return not set(self.steps) <= {"hide", "after_softmax", "visible"}
-
+from grader.definition import add_query, share_dead_rows
+from grader.mistakes.mistake import Mistake
+from grader.mistakes.variants import masking, normalising, projections, regrouping, scales
+from grader.model import Array, Contract
 
 # Under a wrong mask it cannot be told what a row that sees nothing would do.
 DEAD = "all-masked-rows"
 MASKS = ("causal-mask", "padding-mask", "combined-masks", "cross-attention", DEAD)
 CAUSAL = ("causal-mask", "combined-masks", DEAD)
 PADDING = ("padding-mask", "combined-masks", DEAD)
+JOINED = ("combined-masks", "padding-mask", DEAD)
 SCALING = ("scaling",)
 SHAPES = ("shapes", "scaling")
+CROSS = ("cross-attention", "shapes")
 
-CATALOGUE: dict[str, Mistake] = {
-    mistake.id: mistake
-    for mistake in (
-        Mistake("missing-scale", SCALING, {"scale": variants.no_scale}),
-        Mistake("scale-by-head-dim", SCALING, {"scale": variants.by_head_dim}),
-        Mistake("scale-by-sqrt-d-model", SCALING, {"scale": variants.by_sqrt_d_model}),
-        Mistake("scale-by-d-model", SCALING, {"scale": variants.by_d_model}),
-        Mistake("scale-by-sqrt-num-heads", SCALING, {"scale": variants.by_sqrt_num_heads}),
-        Mistake("scale-floored", SCALING, {"scale": variants.by_floored_root}),
-        Mistake("scale-multiplied", SCALING, {"scale": variants.multiplied}),
-        Mistake(
-            "scale-after-softmax",
-            SCALING,
-            {"scale": variants.no_scale, "mix": variants.mix_then_scale},
-        ),
-        Mistake("softmax-over-queries", SCALING, {"softmax": variants.softmax_over(-2)}),
-        Mistake("softmax-over-heads", SCALING, {"softmax": variants.softmax_over(1)}),
-        Mistake("softmax-over-batch", SCALING, {"softmax": variants.softmax_over(0)}),
-        Mistake("missing-softmax", SCALING, {"softmax": variants.no_softmax}),
-        Mistake("double-softmax", SCALING, {"softmax": variants.softmax_twice}),
-        Mistake("sigmoid-for-softmax", SCALING, {"softmax": variants.sigmoid}),
-        Mistake("split-without-transpose", SHAPES, {"split": variants.split_by_view}),
-        Mistake("merge-without-transpose", SHAPES, {"merge": variants.merge_by_view}),
-        Mistake("output-projection-unused", SHAPES, {"project": variants.skip_projection}),
-        Mistake("key-used-as-value", SHAPES, {"weights": variants.value_weights_from_key}),
-        Mistake("query-used-as-key", SHAPES, {"weights": variants.key_weights_from_query}),
-        Mistake("mask-inverted", MASKS, {"visible": variants.inverted}),
-        Mistake("causal-diagonal-hidden", CAUSAL, {"visible": variants.without_diagonal}, True),
-        Mistake("causal-one-ahead", CAUSAL, {"visible": variants.one_ahead}, True),
-        Mistake("causal-mask-missing", CAUSAL, {"visible": variants.not_causal}, True),
-        Mistake("padding-mask-ignored", PADDING, {"visible": variants.only_causal}, True),
-        Mistake(
-            "masks-joined-by-or",
-            ("combined-masks", "padding-mask", DEAD),
-            {"visible": variants.either},
-            True,
-        ),
-        Mistake("mask-ignored", MASKS, {"visible": variants.ignored}),
-        Mistake("mask-transposed", MASKS, {"visible": variants.transposed}),
-        Mistake("mask-of-first-sample", MASKS, {"visible": variants.first_sample}),
-        Mistake("mask-in-order-of-heads", PADDING, {"visible": variants.samples_in_turn}),
-        Mistake(
-            "mask-after-softmax",
-            MASKS,
-            {"hide": variants.leave_visible, "after_softmax": variants.zero_hidden},
-        ),
-        Mistake("mask-filled-with-zero", MASKS, {"hide": variants.fill_with(0.0)}),
-        Mistake("mask-filled-with-minus-one", MASKS, {"hide": variants.fill_with(-1.0)}),
-        Mistake("mask-filled-with-minus-ten", MASKS, {"hide": variants.fill_with(-10.0)}),
+
+def scaled(id_: str, *ways: Callable[[Array, int, int], Array]) -> Mistake:
+    """Another scale than the root of the head size."""
+    first, *others = ({"scale": way} for way in ways)
+    return Mistake(id_, SCALING, first, others=tuple(others))
+
+
+def normalised(id_: str, *ways: Callable[[Array], Array]) -> Mistake:
+    """Something else than a softmax over the keys; what is hidden may be zeroed afterwards."""
+    plain = [{"softmax": way} for way in ways]
+    zeroed = [{**steps, "after_softmax": masking.zero_hidden} for steps in plain]
+    return Mistake(id_, SCALING, plain[0], others=(*plain[1:], *zeroed))
+
+
+def projected(id_: str, *others: dict[str, Any], square: bool = False, **steps: Any) -> Mistake:
+    """Heads or projections that are not what they should be."""
+    first, *rest = [steps, *others] if steps else others
+    return Mistake(id_, SHAPES, first, square=square, others=tuple(rest))
+
+
+def masked(
+    id_: str, areas: tuple[str, ...], *ways: Callable[[Array], Array], **limits: bool
+) -> Mistake:
+    """A mask that is read wrongly; the rows it leaves empty may be zeros, equal, or NaN."""
+    endings: tuple[dict[str, Any], ...] = (
+        {},
+        {"after_softmax": share_dead_rows},
+        {"after_softmax": masking.nan_dead_rows},
     )
-}
+    first, *others = ({"visible": way} | ending for ending in endings for way in ways)
+    return Mistake(id_, areas, first, others=tuple(others), **limits)
+
+
+def filled(id_: str, fill: Callable[[Array, Array | None], Array]) -> Mistake:
+    """Hidden scores that become something else than -inf."""
+    return Mistake(id_, MASKS, {"hide": fill})
+
+
+ENTRIES = (
+    scaled("missing-scale", scales.none),
+    scaled("scale-by-head-dim", scales.by_head_dim),
+    scaled("scale-by-sqrt-d-model", scales.by_sqrt_d_model),
+    scaled("scale-by-d-model", scales.by_d_model),
+    scaled("scale-by-sqrt-num-heads", scales.by_sqrt_num_heads),
+    scaled("scale-by-sqrt-length", scales.by_sqrt_axis(-1), scales.by_sqrt_axis(-2)),
+    scaled("scale-by-sqrt-batch", scales.by_sqrt_axis(0)),
+    scaled("scale-by-fourth-root", scales.by_fourth_root),
+    scaled("scale-floored", scales.by_floored_root),
+    scaled("scale-multiplied", scales.multiplied),
+    scaled("scores-negated", scales.negated),
+    Mistake("scale-after-softmax", SCALING, {"scale": scales.none, "mix": scales.mix_then_scale}),
+    normalised("softmax-over-queries", normalising.over(-2)),
+    normalised("softmax-over-heads", normalising.over(1)),
+    normalised("softmax-over-batch", normalising.over(0)),
+    normalised("softmax-over-all-pairs", normalising.over(-2, -1)),
+    normalised("missing-softmax", normalising.nothing, normalising.nothing_where_visible),
+    normalised("double-softmax", normalising.twice, normalising.twice_hidden),
+    normalised("sigmoid-for-softmax", normalising.sigmoid),
+    normalised("log-softmax", normalising.logarithm),
+    normalised(
+        "softmax-not-normalised", normalising.bare_exponentials, normalising.shifted_exponentials
+    ),
+    normalised("argmax-for-softmax", normalising.largest_only),
+    Mistake("weights-transposed", SCALING, {"mix": normalising.mix_transposed}),
+    projected("split-without-transpose", split=regrouping.split_by_view),
+    projected(
+        "one-split-without-transpose",
+        {"heads": regrouping.view_value},
+        {"heads": regrouping.view_key},
+        {"heads": regrouping.view_query},
+    ),
+    projected("key-reshaped-not-transposed", score=scales.of_reshaped_key),
+    projected("merge-without-transpose", merge=regrouping.merge_by_view),
+    projected(
+        "merge-over-wrong-axes",
+        {"merge": regrouping.merge_after(0, 1, 3, 2)},
+        {"merge": regrouping.merge_after(0, 3, 1, 2)},
+        {"merge": regrouping.merge_after(0, 3, 2, 1)},
+    ),
+    projected(
+        "attention-over-heads",
+        split=regrouping.keep_tokens,
+        merge=regrouping.merge_tokens,
+        hide=masking.leave_visible,
+        square=True,
+    ),
+    projected(
+        "sequence-first",
+        split=regrouping.split_samples,
+        merge=regrouping.merge_samples,
+        square=True,
+    ),
+    projected(
+        "samples-mixed",
+        {"split": regrouping.fold_samples, "merge": regrouping.unfold_samples},
+        {"merge": regrouping.merge_samples_last},
+        {"merge": regrouping.unfold_samples},
+    ),
+    projected("one-head-for-all", heads=regrouping.first_for_all),
+    projected("activation-inside", heads=regrouping.rectified),
+    projected("output-projection-unused", project=projections.skip),
+    projected("output-projection-twice", project=projections.twice),
+    projected("output-bias-dropped", project=projections.without_output_bias),
+    projected(
+        "input-bias-dropped",
+        {"weights": projections.without_bias("q")},
+        {"weights": projections.without_bias("v")},
+        {"weights": projections.without_bias("q", "k", "v")},
+    ),
+    projected("key-used-as-value", weights=projections.instead(v="k")),
+    projected("query-used-as-key", weights=projections.instead(k="q")),
+    projected("query-used-as-value", weights=projections.instead(v="q")),
+    projected("value-used-as-key", weights=projections.instead(k="v")),
+    projected("key-used-as-query", weights=projections.instead(q="k")),
+    projected("one-projection-for-all", weights=projections.instead(k="q", v="q")),
+    projected(
+        "projection-unused",
+        {"weights": projections.unused("v")},
+        {"weights": projections.unused("k")},
+        {"weights": projections.unused("q")},
+    ),
+    projected("residual-inside", finish=add_query),
+    Mistake("value-ignored", CROSS, {"inputs": projections.key_for_value}, inputs=3),
+    Mistake("key-ignored", CROSS, {"inputs": projections.value_for_key}, inputs=3),
+    Mistake("key-value-swapped", CROSS, {"inputs": projections.exchanged}, inputs=3),
+    Mistake("context-ignored", CROSS, {"inputs": projections.query_for_all}, inputs=2),
+    masked("mask-inverted", MASKS, masking.inverted),
+    masked("causal-diagonal-hidden", CAUSAL, masking.without_diagonal, causal=True),
+    masked("causal-one-ahead", CAUSAL, masking.one_ahead, causal=True),
+    masked("causal-reversed", CAUSAL, masking.reversed_edge, causal=True),
+    masked("causal-mask-missing", CAUSAL, masking.not_causal, causal=True),
+    masked("padding-mask-ignored", PADDING, masking.only_causal, causal=True),
+    masked("causal-overwritten", JOINED, masking.causal_unless_padded, causal=True),
+    masked("masks-joined-by-or", JOINED, masking.either, causal=True),
+    masked(
+        "padding-on-query-axis",
+        PADDING,
+        masking.padding_of_queries,
+        masking.causal_padding_of_queries,
+        square=True,
+    ),
+    masked("mask-ignored", MASKS, masking.ignored),
+    masked("mask-transposed", MASKS, masking.transposed),
+    masked(
+        "mask-shifted",
+        MASKS,
+        masking.shifted(1),
+        masking.shifted(-1),
+        masking.shifted_padding(1),
+        masking.shifted_padding(-1),
+    ),
+    masked("mask-of-first-sample", MASKS, masking.first_sample),
+    masked("mask-of-first-head", MASKS, masking.first_head, per_head=True),
+    masked("mask-in-order-of-heads", PADDING, masking.samples_in_turn),
+    masked("mask-in-order-of-samples", PADDING, masking.heads_in_turn),
+    Mistake(
+        "mask-after-softmax",
+        MASKS,
+        {"hide": masking.leave_visible, "after_softmax": masking.zero_hidden},
+    ),
+    filled("mask-filled-with-zero", masking.fill_with(0.0)),
+    filled("mask-multiplied", masking.multiply),
+    filled("mask-filled-with-minus-one", masking.fill_with(-1.0)),
+    filled("mask-filled-with-minus-ten", masking.fill_with(-10.0)),
+    filled("mask-added-as-is", masking.add_as_it_is),
+    filled("mask-filled-with-plus", masking.subtract_hidden),
+)
+CATALOGUE: dict[str, Mistake] = {mistake.id: mistake for mistake in ENTRIES}
 
 
 def known_for(contract: Contract) -> list[Mistake]:
     """The mistakes that can be made under this contract."""
-    return [m for m in CATALOGUE.values() if contract.causal or not m.causal]
-
-
-def combine(mistakes: Sequence[Mistake], right: Steps = CORRECT) -> Steps:
-    """The right steps with every one of these mistakes made; they replace different ones."""
-    steps = right
-    for mistake in mistakes:
-        steps = replace(steps, **mistake.steps)
-    return steps
-
-
-def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
-    """True when `further` replaces no step that one of `mistakes` has replaced.
-
-    What a wrong softmax makes of a mask looks like many things, so no mask mistake is added to it.
-    """
-    taken = {name for mistake in mistakes for name in mistake.steps}
-    if "softmax" in taken and not further.is_structural:
-        return False
-    return not taken & set(further.steps)
+    return [mistake for mistake in ENTRIES if mistake.can_be_made(contract)]

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from grader.mistakes.catalogue import CATALOGUE, Mistake
-from grader.mistakes.seen import name_seen
+from grader.mistakes.catalogue import CATALOGUE
+from grader.mistakes.extents import name_by_sizes
+from grader.mistakes.mistake import Mistake
+from grader.mistakes.seen import is_alike, name_seen, name_what_follows
+from grader.mistakes.statements import Statement
 from grader.model import Contract, Exercise, Message, Outcome, Verdict
 
 # Outcomes that a wrong mask or a wrong value brings about anywhere.
-CONSEQUENCES = r"(values|dead|mask|gradient|dropout|state)\..*"
+CONSEQUENCES = r"(values|dead|mask|gradient|dropout|state)\..*|shape\.empty"
 # What is read off values that are wrong already says nothing of its own.
 BY_VALUES = (
-    r"mask\..*|dead\.(output|not-zero)"
-    r"|dropout\.(?!no-argument|on-in-eval|differs-in-eval|never-on|repeats).*"
+    r"mask\..*|dead\.(output|output-zero|not-zero)|shape\.empty|dropout\.(no-output|slope|returned)"
 )
+# Dropout is read back out of the output: not through a wrong step on the way there.
+HIDES_DROPOUT = {"mix", "merge", "project", "finish", "softmax"}
+OF_DROPOUT = tuple(
+    f"dropout.{key}" for key in ("elsewhere", "mean", "rate", "scale", "together", "uneven")
+)
+# Named for what a mask of some form came to, not for why.
+FORMS = ("mask-form-misread", "mask-form-refused")
 # A projection that is not used gets no gradient.
-IDLE = ("gradient.missing", "state.idle-parameter")
+IDLE = ("gradient.missing", "gradient.differs", "state.idle-parameter")
 
 
 def name_mistakes(
-    exercise: Exercise, contract: Contract, judged: Iterable[Verdict]
+    exercise: Exercise,
+    contract: Contract,
+    judged: Iterable[Verdict],
+    statements: Sequence[Statement] = (),
 ) -> tuple[Verdict, ...]:
     """The verdicts with a mistake named wherever what was seen names one.
 
@@ -40,14 +52,18 @@ def name_mistakes(
         if verdict.outcome is Outcome.FAILED and not verdict.mistake:
             root = next((r.id for r in roots if _follows(verdict, r, masked)), None)
             verdicts[at] = replace(verdict, mistake=root)
-    named = [replace(v, mistake=name_seen(v, verdicts)) for v in verdicts]
-    if any(v.mistake == "gradient-cut" for v in named):
-        # What gets no gradient because the way back is cut is not therefore unused.
-        return tuple(
-            replace(v, mistake="gradient-cut") if v.mistake == "parameter-unused" else v
-            for v in named
-        )
-    return tuple(named)
+    said = "\n".join(statement.said for statement in statements)
+    seen = [replace(v, mistake=name_seen(v, verdicts, said)) for v in verdicts]
+    by_sizes = name_by_sizes(exercise, verdicts)
+    if by_sizes:
+        seen = [replace(v, mistake=by_sizes) if _is_open(v) else v for v in seen]
+    named = {v.mistake for v in seen if v.mistake}
+    return tuple(replace(v, mistake=name_what_follows(v, named)) for v in seen)
+
+
+def _is_open(verdict: Verdict) -> bool:
+    """True where no name, or none that says why, was found for a failure of values."""
+    return is_alike(verdict) and verdict.mistake in (None, *FORMS)
 
 
 def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
@@ -59,7 +75,9 @@ def _follows(verdict: Verdict, root: Mistake, masked: set[str]) -> bool:
         return False
     if verdict.area in root.areas:
         return True
-    if {"weights", "project"} & set(root.steps) and message.key in IDLE:
+    if {"weights", "project", "inputs", "softmax"} & set(root.steps) and message.key in IDLE:
+        return True
+    if root.is_structural and HIDES_DROPOUT & set(root.steps) and message.key in OF_DROPOUT:
         return True
     if root.is_structural:
         return bool(re.fullmatch(BY_VALUES, message.key))

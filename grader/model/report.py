@@ -69,11 +69,15 @@ class Departure:
 
 @dataclass(frozen=True)
 class NamedMistake:
-    """A known mistake, the line it is at as far as that is known, and the cases it explains."""
+    """A known mistake, the line it is at as far as that is known, and the cases it explains.
+
+    `alternatives` are mistakes that explain them just as well.
+    """
 
     mistake: str
     line: int | None
     cases: tuple[str, ...]
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

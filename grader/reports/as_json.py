@@ -110,6 +110,7 @@ def _diagnose(report: Report, texts: Texts) -> dict[str, Any]:
             {
                 "id": mistake.mistake,
                 "line": mistake.line,
+                "alternatives": list(mistake.alternatives),
                 "cases": list(mistake.cases),
                 "what": texts(f"mistake.{mistake.mistake}"),
                 "page": dict(load_pages(texts.language).get(mistake.mistake, {})),

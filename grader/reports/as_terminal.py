@@ -117,6 +117,8 @@ def _convention(report: Report, texts: Texts) -> Iterator[str]:
 def _walk(report: Report, texts: Texts) -> Iterator[str]:
     yield texts("heading.walk")
     strides = report.diagnosis.walk
+    if not strides:
+        yield from wrap(texts("walk.unknown"))
     names = max((columns(stride.name) for stride in strides), default=0)
     done = max((columns(stride.operation) for stride in strides), default=0)
     shapes = max((columns(stride.shape) for stride in strides), default=0)

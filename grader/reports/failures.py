@@ -56,12 +56,19 @@ def _mistake(
     if mistake.line:
         name = texts("mistake-line", name=name, line=mistake.line)
     yield from wrap(f"{name}: " + texts(f"mistake.{mistake.mistake}"), "  * ", "    ")
+    for other in mistake.alternatives:
+        fields = {"name": other, "mistake": other}
+        yield from wrap(texts("mistake-alternative", **fields), "    ", "    ")
     yield from _departure(report, mistake.cases, texts, "    ")
     page = load_pages(texts.language).get(mistake.mistake, {})
     for part in HINTS[: view.hints]:
         if part in page:
             yield from wrap(texts(f"label.{part}", text=page[part]), "    ", "    ")
-    yield from write_group(group, texts, "    ")
+    if group:
+        yield from write_group(group, texts, "    ")
+    else:
+        # Made together with another, and seen in the same cases.
+        yield from wrap(texts("mistake-shared", cases=", ".join(mistake.cases)), "    ", "    ")
 
 
 def _departure(report: Report, cases: Sequence[str], texts: Texts, indent: str) -> Iterator[str]:

@@ -9,11 +9,12 @@ import numpy as np
 from grader.bank.draw import Problem
 from grader.model import Array, Departure, Message, Step
 from grader.trace.landmarks import Landmark, landmarks
-from grader.trace.recognise import Recognised, recognise
+from grader.trace.recognise import Recognised, check_part, recognise
 from grader.trace.words import in_letters, write_shape
 
 PRODUCTS = ("matmul", "bmm", "einsum", "__matmul__", "baddbmm", "mul", "sum", "tensordot")
 SOFTMAX = ("softmax",)
+BARE = "output before bias"
 # What a product is of, by the stage it should give.
 OPERANDS = {2: ("q", "k"), 5: ("weights", "v")}
 
@@ -38,10 +39,24 @@ class Trail:
                 recognise(step.value, known, problem) if own else None
                 for step, own in zip(steps, self.derived)
             ]
+        self._check_parts()
         self.children: list[list[int]] = [[] for _ in steps]
         for child, parents in enumerate(self.parents):
             for parent in parents:
                 self.children[parent].append(child)
+
+    def _check_parts(self) -> None:
+        """Masks on a part of the scores, which is known by what it was before them."""
+        for at, parents in enumerate(self.parents):
+            found = self.found[at]
+            if found is None or not found.masked or found.places is None:
+                continue
+            if found.places.size == found.landmark.value.size:
+                continue
+            before = (self.found[parent] for parent in parents)
+            alike = next((b for b in before if b and b.landmark.name == found.landmark.name), None)
+            if alike is not None:
+                self.found[at] = check_part(found, alike, self.problem)
 
     def is_clean(self, at: int) -> bool:
         """True for a tensor that a right attention has."""
@@ -55,7 +70,7 @@ class Trail:
 
     def leads_back(self, at: int) -> bool:
         """True where something later that came from this is right again, so that it did no harm."""
-        reached = self._reach(at)
+        reached = self.reach(at)
         stage = max((self.stage(a) for a in self.ancestors(at)), default=0)
         return any(self.is_clean(c) and self.stage(c) >= stage for c in reached)
 
@@ -68,7 +83,8 @@ class Trail:
         """Every step that this one came from."""
         return self._follow(at, self.parents)
 
-    def _reach(self, at: int) -> set[int]:
+    def reach(self, at: int) -> set[int]:
+        """Every step that came from this one."""
         return self._follow(at, self.children)
 
     def _follow(self, at: int, links: Sequence[Sequence[int]]) -> set[int]:
@@ -96,8 +112,10 @@ def find_departure(
     """The first departure on the way to what was returned; None where there is none to see."""
     trail = Trail(steps, problem, sequences)
     end = trail.end(output)
-    if end is None or (trail.is_clean(end) and trail.stage(end) >= trail.last):
+    if end is None:
         return None
+    if trail.is_clean(end) and trail.stage(end) >= trail.last:
+        return _describe_bias(trail, end)
     way = sorted(trail.ancestors(end) | {end})
     for at in way:
         suspect = trail.derived[at] and trail.is_float(at) and not trail.is_clean(at)
@@ -185,9 +203,18 @@ def _wrong_operand(trail: Trail, at: int, parents: Sequence[int]) -> Departure |
     missing = next((name for name in wanted if name not in names), None)
     if missing is None:
         return None
-    # Of two that are the same, the second.
-    strays = [p for p, name in zip(parents, names) if name not in wanted] or parents[1:]
+    # Of two that are the same, the one that stands where the other should.
+    same = parents[:1] if missing == wanted[0] else parents[1:]
+    strays = [p for p, name in zip(parents, names) if name not in wanted] or same
     line = trail.steps[_origin(trail, strays[0])].line
+    made = trail.stage(strays[0]) == 1
+    if (
+        late
+        and made
+        and any(trail.stage(step) in (2, 3) for step in trail.reach(_origin(trail, strays[0])))
+    ):
+        # What was rightly made, and used for the scores: it is this product that takes it again.
+        line = step.line
     got = _landmark(trail, strays[0]).base
     fields = {"operation": _name(step), "line": step.line, "got": got}
     fields |= {"expected": missing, "made": line}
@@ -208,6 +235,15 @@ def _describe_end(trail: Trail, end: int) -> Departure | None:
         return None
     step = trail.steps[end]
     fields = {"what": found.landmark.name, "line": step.line}
+    return Departure(step.line, Message("departure.stops-early", fields))
+
+
+def _describe_bias(trail: Trail, end: int) -> Departure | None:
+    """The output projection without its bias is no end, where there is one to add."""
+    found, step = trail.found[end], trail.steps[end]
+    if found is None or found.landmark.name != BARE or trail.problem.weights.bo is None:
+        return None
+    fields = {"what": BARE, "line": step.line}
     return Departure(step.line, Message("departure.stops-early", fields))
 
 

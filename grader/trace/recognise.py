@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,9 +23,9 @@ class Recognised:
     """What a tensor is: a landmark, the letters of each of its axes, and what is odd about it.
 
     `scrambled` are landmark axes that run along several axes of the tensor, mixed with others
-    there; `shown` and
-    `hidden` are positions [b, h, q, k] that the mask put into it leaves visible or hides against
-    what was meant.
+    there; `shown` and `hidden` are positions [b, h, q, k] that the mask put into it leaves visible
+    or hides against what was meant. `places` are the flat positions in the landmark, -1 where a
+    mask has taken the value away.
     """
 
     landmark: Landmark
@@ -34,6 +34,7 @@ class Recognised:
     masked: bool = False
     shown: tuple[tuple[int, ...], ...] = ()
     hidden: tuple[tuple[int, ...], ...] = ()
+    places: Array | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_clean(self) -> bool:
@@ -71,17 +72,48 @@ def _may_be(few: Sequence[float], landmark: Landmark) -> bool:
 def _compare(value: Array, landmark: Landmark, problem: Problem) -> Recognised | None:
     scores = landmark.stage in (2, 3)
     wild = ~np.isfinite(value) | (np.abs(value) >= max(WILD, 10 * landmark.scale))
-    if wild.any() and not scores:
+    if wild.any() and not (scores and (value[wild] < 0).all()):
         return None
     if (~wild).sum() < ENOUGH or np.isnan(value).any():
         return None
     places = _places(np.where(wild, 0.0, value), landmark)
     if (places[~wild] < 0).any():
         return None
+    if not wild.any() and not _has_all(value, landmark):
+        return None
     coordinates = _coordinates(places, wild, landmark)
     letters, scrambled = _label(coordinates, landmark, value.shape)
     shown, hidden = _check_mask(coordinates, wild, landmark, problem) if wild.any() else ((), ())
-    return Recognised(landmark, letters, scrambled, bool(wild.any()), shown, hidden)
+    kept = np.where(wild, -1, places)
+    return Recognised(landmark, letters, scrambled, bool(wild.any()), shown, hidden, kept)
+
+
+def check_part(found: Recognised, before: Recognised, problem: Problem) -> Recognised:
+    """The same with its mask checked, for a part of the scores; `before` is it without the mask."""
+    if found.places is None or before.places is None or problem.visible is None:
+        return found
+    if found.places.shape != before.places.shape or before.masked:
+        return found
+    meant = np.broadcast_to(problem.visible, found.landmark.value.shape).reshape(-1)
+    asked = meant[before.places]
+    visible = found.places >= 0
+    shape = found.landmark.value.shape
+    shown = np.unique(before.places[visible & ~asked])
+    hidden = np.unique(before.places[~visible & asked])
+    return replace(found, shown=_unravel(shown, shape), hidden=_unravel(hidden, shape))
+
+
+def _unravel(places: Array, shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(i) for i in np.unravel_index(place, shape)) for place in places)
+
+
+def _has_all(value: Array, landmark: Landmark) -> bool:
+    """False for as many values as the landmark has, where some come too often."""
+    if value.size != landmark.value.size:
+        return True
+    return bool(
+        np.allclose(np.sort(value, axis=None), landmark.sorted, atol=CLOSE * landmark.scale)
+    )
 
 
 def _places(value: Array, landmark: Landmark) -> Array:

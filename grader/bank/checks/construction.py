@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from grader.bank.bench import Bench
 from grader.bank.findings import PASSED, Finding, failed, trouble
-from grader.model import Case, Message, Observation, Status
+from grader.model import Case, Message, Observation, Parameter, Status
 
 
 def constructs(bench: Bench, case: Case, d_model: int, num_heads: int) -> Finding:
@@ -39,6 +42,11 @@ def raises_for_indivisible(
     output = bench.answer(after).output if after.status is Status.OK else None
     if output is not None and output.shape[-1] != d_model:
         return failed("divisibility.floored", **sizes, width=output.shape[-1])
+    cut = num_heads * (d_model // num_heads)
+    # What one head, or all of them, of one projection or several can hold.
+    kept = {times * d_model for times in (d_model // num_heads, cut, 2 * cut, 3 * cut)}
+    if cut and any(math.prod(p.shape) in kept for p in _parameters(bench, sizes)):
+        return failed("divisibility.cut", **sizes, width=cut)
     return failed("divisibility.accepted", **sizes)
 
 
@@ -54,6 +62,10 @@ def raises_for_drawn_pairs(bench: Bench, case: Case, any_exception: bool = False
     # Fewer dimensions than heads is indivisible too.
     d_model, num_heads = int(rng.integers(2, 6)), int(rng.integers(6, 9))
     return raises_for_indivisible(bench, case, d_model, num_heads, any_exception)
+
+
+def _parameters(bench: Bench, sizes: Mapping[str, int]) -> tuple[Parameter, ...]:
+    return bench.run(bench.build(**sizes)._replace(describe=True)).parameters
 
 
 def _build(bench: Bench, d_model: int, num_heads: int) -> Observation:

@@ -87,5 +87,6 @@ def _describe(
             uniform = np.allclose(rows, 1.0 / problem.sizes.kv_len, rtol=0.01)
             return Message("dead.uniform" if uniform else "dead.not-zero", fields)
     errors = np.abs(output - expected.output)[dead]
-    within = any((errors <= allowed.output).all() for allowed in problem.tolerance)
-    return None if within else Message("dead.output", fields)
+    if any((errors <= allowed.output).all() for allowed in problem.tolerance):
+        return None
+    return Message("dead.output" if output[dead].any() else "dead.output-zero", fields)

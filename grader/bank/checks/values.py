@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from grader.bank.bench import Answer, Bench
 from grader.bank.draw import Problem
+from grader.bank.explanation import explain, revise
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.calling.plan import put
 from grader.definition import Activations
@@ -23,11 +24,27 @@ def has_output_shape(bench: Bench, case: Case, sizes: Mapping[str, int] | None =
     seen = bench.run(bench.probe(problem))
     found = trouble(seen)
     if found is not None:
-        return found
+        return _at_equal_lengths(bench, case, problem) or found
     output = bench.answer(seen).output
     if output is None:
         return failed("shape.no-output", got=", ".join(seen.returned[0].kinds) or "()")
     return _same_shape("output", output, problem.inputs[0])
+
+
+def _at_equal_lengths(bench: Bench, case: Case, problem: Problem) -> Finding | None:
+    """What to say of a module that runs only with as many queries as keys."""
+    sizes = problem.sizes
+    if len(bench.contract.inputs) == 1 or sizes.q_len == sizes.kv_len:
+        return None
+    trial = bench.draw(case, {**asdict(sizes), "kv_len": sizes.q_len})
+    if bench.run(bench.probe(trial)).status is not Status.OK:
+        return None
+    found = trouble(bench.run(bench.probe(problem)))
+    if found is None or found.message is None:
+        return None
+    lengths = {"q_len": sizes.q_len, "kv_len": sizes.kv_len}
+    line = found.message.fields.get("line")
+    return failed("shape.lengths", **lengths, inner=found.message, line=line)
 
 
 def returns_weights(bench: Bench, case: Case) -> Finding:
@@ -201,6 +218,8 @@ def judge_answer(
         message = differences(answer, expected, allowed.widened(slack, expected), problem)
         if message is None:
             return PASSED
+    if named:
+        revise(bench, problem, answer.output)
     charged = bench.charged_elsewhere(case)
     if charged:
         steps = bench.steps(charged)
@@ -211,7 +230,7 @@ def judge_answer(
             return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
     # Where only the weights differ, the output is right, and says nothing of a mistake.
     named = named and message is not None and message.fields.get("what") != "weights"
-    mistake = bench.explain(case, problem, answer.output) if named else None
+    mistake = explain(bench, case, problem, answer.output) if named else None
     return Finding(0.0, message, mistake.id if mistake else None)
 
 
@@ -242,7 +261,9 @@ def difference(
 
     Written so that a NaN never counts as close.
     """
-    errors = got - expected
+    with np.errstate(invalid="ignore"):
+        # Of mistakes taken as meant, what is expected may be infinite.
+        errors = got - expected
     close: Array = np.abs(errors, out=errors) <= allowed
     if close.all():
         return None

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: attention-over-heads
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: attention-over-heads; line: 24
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: gradients; mistake: autocast-region-detached
+# mha-grade: self-attention; expect: failed; in: gradients; mistake: gradient-cut; line: 22
 import math
 
 import torch

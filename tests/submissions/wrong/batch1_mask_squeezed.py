@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: causal-mask, combined-masks; mistake: batch1-mask-squeezed
+# mha-grade: self-attention; expect: failed; in: causal-mask, combined-masks; mistake: batch-squeezed; line: 32
 from __future__ import annotations
 import math
 import torch

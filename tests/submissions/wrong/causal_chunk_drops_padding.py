@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: causal-chunk-drops-padding
+# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: length-limited; line: 32
 from __future__ import annotations
 import math
 import torch

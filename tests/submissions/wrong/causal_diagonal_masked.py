@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-diagonal-masked
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-diagonal-hidden; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-missing
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-mask-missing; line: 30
 import math
 
 import torch

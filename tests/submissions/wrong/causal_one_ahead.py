@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-one-ahead
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-one-ahead; line: 25
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: causal-overwritten
+# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: causal-overwritten; line: 23
 import torch
 from torch import nn
 

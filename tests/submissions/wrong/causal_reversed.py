@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-reversed
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: causal-reversed; line: 24
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: causal-zero-tokens-are-padding
+# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: zero-taken-for-hidden; line: 21
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: clamp-scores-1000
+# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: scores-clamped; line: 31
 from __future__ import annotations
 import math
 import torch

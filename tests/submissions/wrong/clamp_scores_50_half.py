@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: clamp-scores-50-half
+# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: scores-clamped; line: 32
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: copy-shares-weights
+# mha-grade: self-attention; expect: failed; in: state; mistake: copy-shares-weights; line: 19
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: mixed-precision; mistake: cross-context-added-in-half
+# mha-grade: cross-attention; expect: failed; in: mixed-precision; mistake: sums-in-half; line: 35
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: cross-no-keys-no-bias
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: empty-input-mishandled; line: 25
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: all-masked-rows; mistake: dead-only-in-all-heads
+# mha-grade: cross-attention; expect: failed; in: all-masked-rows; mistake: dead-rows-in-some-heads; line: 34
 from __future__ import annotations
 import math
 import torch

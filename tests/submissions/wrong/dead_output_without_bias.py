@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: all-masked-rows; mistake: dead-output-without-bias
+# mha-grade: cross-attention; expect: failed; in: all-masked-rows; mistake: dead-output-zeroed; line: 37
 import math
 
 import torch

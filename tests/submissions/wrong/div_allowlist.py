@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: divisibility; mistake: div-allowlist
+# mha-grade: self-attention; expect: failed; in: divisibility; mistake: divisibility-check-incomplete; line: 12
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: divisibility; mistake: div-even-heads-only
+# mha-grade: causal-self-attention; expect: failed; in: divisibility; mistake: divisibility-check-incomplete; line: 12
 from __future__ import annotations
 import math
 import torch

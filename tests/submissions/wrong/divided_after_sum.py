@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: divided-after-sum
+# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: overflow-in-half; line: 26/27/28
 import math
 
 import torch

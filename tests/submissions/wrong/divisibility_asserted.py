@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: divisibility; mistake: divisibility-asserted
+# mha-grade: causal-self-attention; expect: failed; in: divisibility; mistake: divisibility-asserted; line: 9
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: divisibility; mistake: divisibility-checked-late
+# mha-grade: cross-attention; expect: failed; in: divisibility; mistake: divisibility-checked-late; line: 9
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: double-softmax
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: double-softmax; line: 37
 import math
 
 import torch

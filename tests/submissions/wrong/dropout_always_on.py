@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-always-on
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-always-on; line: 33
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-capped
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-rate-wrong; line: 20
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-data
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-gradient-wrong; line: 39
 from __future__ import annotations
 import math
 import torch

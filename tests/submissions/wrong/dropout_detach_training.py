@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: gradients, dropout; mistake: dropout-detach-training
+# mha-grade: self-attention; expect: failed; in: gradients, dropout; mistake: gradient-cut; line: 37
 from __future__ import annotations
 import math
 import torch

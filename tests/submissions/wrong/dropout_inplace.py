@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: dropout; mistake: dropout-inplace
+# mha-grade: cross-attention; expect: failed; in: dropout; mistake: in-place-breaks-backward; line: 20
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-mask-cached
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-repeats; line: 40
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: dropout-never-applied
+# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: dropout-never-applied; line: 28
 import math
 
 import torch

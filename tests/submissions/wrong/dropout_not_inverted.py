@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: dropout-not-inverted
+# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: dropout-not-inverted; line: 34/35
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-on-output
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-misplaced; line: 33
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: dropout; mistake: dropout-on-scores
+# mha-grade: cross-attention; expect: failed; in: dropout; mistake: dropout-misplaced; line: 30
 import math
 
 import torch

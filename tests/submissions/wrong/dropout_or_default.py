@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: gradients, dropout; mistake: dropout-or-default
+# mha-grade: causal-self-attention; expect: failed; in: gradients, dropout; mistake: dropout-zero-ignored; line: 20
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: dropout; mistake: dropout-shared-heads
+# mha-grade: cross-attention; expect: failed; in: dropout; mistake: dropout-shared; line: 35
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-whole-keys
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: dropout-shared; line: 36
 from __future__ import annotations
 import math
 import torch

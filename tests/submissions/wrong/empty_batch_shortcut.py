@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: empty-batch-shortcut
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: empty-input-mishandled; line: 21
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: mixed-precision; mistake: exp-without-max
+# mha-grade: cross-attention; expect: failed; in: mixed-precision; mistake: exp-overflow; line: 30
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: fill-1e4-half-only
+# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: fill-too-small; line: 31
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask; mistake: fill-1e5
+# mha-grade: self-attention; expect: failed; in: padding-mask; mistake: fill-too-small; line: 32
 from __future__ import annotations
 import math
 import torch

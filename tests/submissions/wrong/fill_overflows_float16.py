@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: mixed-precision; mistake: fill-overflows-float16
+# mha-grade: cross-attention; expect: failed; in: mixed-precision; mistake: fill-overflows-float16; line: 31
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: state; mistake: first-length-remembered
+# mha-grade: causal-self-attention; expect: failed; in: state; mistake: state-kept; line: 29
 import math
 
 import torch

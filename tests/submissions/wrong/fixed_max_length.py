@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: fixed-max-length
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: length-limited; line: 20
 import math
 
 import torch

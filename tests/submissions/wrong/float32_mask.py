@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: mixed-precision; mistake: float32-mask
+# mha-grade: causal-self-attention; expect: failed; in: mixed-precision; mistake: dtypes-mixed; line: 32
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: float32-output
+# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: output-dtype-changed; line: 32
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: mixed-precision; mistake: exp-without-max
+# mha-grade: free; expect: failed; in: mixed-precision; mistake: exp-overflow; line: 18
 import torch as th
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-sqrt-batch
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-sqrt-batch; line: 8/9
 import torch
 from torch import nn
 

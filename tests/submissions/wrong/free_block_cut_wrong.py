@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-only-at-full-length
+# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-mask-missing; line: 22
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-mask-missing
+# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-mask-missing; line: 31
 from dataclasses import dataclass
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: kv-cache-kept
+# mha-grade: free; expect: failed; in: state; mistake: state-kept; line: 30/29
 from types import SimpleNamespace
 
 import torch

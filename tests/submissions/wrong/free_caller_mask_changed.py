@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: mask-changed-in-place
+# mha-grade: free; expect: failed; in: state; mistake: input-changed-in-place; line: 25
 import torch
 from torch import nn
 

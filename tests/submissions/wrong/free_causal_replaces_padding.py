@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: combined-masks; mistake: padding-overwritten
+# mha-grade: free; expect: failed; in: combined-masks; mistake: padding-mask-ignored; line: 25
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-head-dim
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-head-dim; line: 24
 import torch
 from torch import nn
 

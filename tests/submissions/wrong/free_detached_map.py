@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: gradients; mistake: weights-detached
+# mha-grade: free; expect: failed; in: gradients; mistake: gradient-cut; line: 21
 import torch
 from torch import nn
 

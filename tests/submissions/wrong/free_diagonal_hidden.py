@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-diagonal-hidden
+# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-diagonal-hidden; line: 20
 import torch
 from torch import nn
 

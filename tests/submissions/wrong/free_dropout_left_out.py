@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: dropout-never-applied
+# mha-grade: free; expect: failed; in: dropout; mistake: dropout-never-applied; line: 24
 import torch
 from torch import nn
 

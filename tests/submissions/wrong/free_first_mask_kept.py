@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: first-length-remembered
+# mha-grade: free; expect: failed; in: state; mistake: state-kept; line: 19
 import torch
 from torch import nn
 

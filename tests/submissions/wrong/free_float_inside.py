@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: mixed-precision; mistake: float32-inside
+# mha-grade: free; expect: failed; in: mixed-precision; mistake: dtypes-mixed; line: 28
 import torch
 from torch import nn
 

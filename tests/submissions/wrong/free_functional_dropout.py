@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: dropout-always-on
+# mha-grade: free; expect: failed; in: dropout; mistake: dropout-always-on; line: 20
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: attention-over-heads
+# mha-grade: free; expect: failed; in: shapes; mistake: attention-over-heads; line: 16
 import torch as t
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: projections-not-registered
+# mha-grade: free; expect: failed; in: state; mistake: parameters-not-registered; line: 22
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-after-softmax
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-after-softmax; line: 20
 import torch
 from torch import nn, Tensor
 from jaxtyping import Float, Bool

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: all-masked-rows; mistake: nan-dead-rows
+# mha-grade: free; expect: failed; in: all-masked-rows; mistake: nan-dead-rows; line: 23
 import torch
 import torch.nn as nn
 

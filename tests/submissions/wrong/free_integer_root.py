@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-floored
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-floored; line: 24
 import torch
 import torch.nn as nn
 

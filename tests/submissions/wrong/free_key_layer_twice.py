@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: key-used-as-value
+# mha-grade: free; expect: failed; in: shapes; mistake: key-used-as-value; line: 21
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: layers-rebuilt-each-call
+# mha-grade: free; expect: failed; in: state; mistake: layers-rebuilt; line: 25
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: cross-attention; mistake: equal-lengths-assumed
+# mha-grade: free; expect: failed; in: cross-attention; mistake: wrong-cross-length; line: 23
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-repeated-in-head-order
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-in-order-of-heads; line: 28
 import math
 
 import torch

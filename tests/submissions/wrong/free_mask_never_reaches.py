@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-ignored
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-ignored; line: 25
 import torch
 import torch.nn.functional as F
 from torch import nn

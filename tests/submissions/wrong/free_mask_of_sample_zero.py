@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-of-first-sample
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-of-first-sample; line: 21
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-rolled-by-one
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-shifted; line: 27
 import torch
 from torch import nn
 

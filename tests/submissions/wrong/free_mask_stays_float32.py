@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: mixed-precision; mistake: unregistered-mask
+# mha-grade: free; expect: failed; in: mixed-precision; mistake: tensor-left-behind; line: 16
 import torch
 from torch import nn
 

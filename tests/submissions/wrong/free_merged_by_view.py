@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: merge-without-transpose
+# mha-grade: free; expect: failed; in: shapes; mistake: merge-without-transpose; line: 24
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: mixed-precision; mistake: fill-overflows-float16
+# mha-grade: free; expect: failed; in: mixed-precision; mistake: fill-overflows-float16; line: 25
 import torch
 from torch import nn
 from einops import rearrange

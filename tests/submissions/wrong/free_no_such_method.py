@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: method-does-not-exist
+# mha-grade: free; expect: failed; in: padding-mask; mistake: no-such-method; line: 25
 import torch
 from torch import nn
 from einops import rearrange

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-one-ahead
+# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-one-ahead; line: 18
 import torch
 import torch.nn as nn
 from torch.nn import functional as F

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask, combined-masks; mistake: masks-joined-by-or
+# mha-grade: free; expect: failed; in: padding-mask, combined-masks; mistake: masks-joined-by-or; line: 26
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: padding-on-query-axis
+# mha-grade: free; expect: failed; in: padding-mask; mistake: padding-on-query-axis; line: 24
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-reversed
+# mha-grade: free; expect: failed; in: causal-mask; mistake: causal-reversed; line: 20
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: projection-cached
+# mha-grade: free; expect: failed; in: state; mistake: state-kept; line: 22
 import math
 
 import torch

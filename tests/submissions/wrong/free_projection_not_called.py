@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: output-projection-unused
+# mha-grade: free; expect: failed; in: shapes; mistake: output-projection-unused; line: 31
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-repeated-in-head-order
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-in-order-of-heads; line: 29
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-sqrt-num-heads
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-sqrt-num-heads; line: 18
 """Attention written around a NamedTuple of projections and functional calls only."""
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-sqrt-d-model
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-by-sqrt-d-model; line: 25
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: divisibility; mistake: head-dim-floored
+# mha-grade: free; expect: failed; in: divisibility; mistake: head-dim-floored; line: 10
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout, state; mistake: seed-in-forward
+# mha-grade: free; expect: failed; in: dropout, state; mistake: global-switch-turned; line: 18
 import torch
 import torch.nn as nn
 

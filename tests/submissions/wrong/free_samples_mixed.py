@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: samples-mixed
+# mha-grade: free; expect: failed; in: shapes; mistake: samples-mixed; line: 21
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: mixed-precision; mistake: float32-scale-tensor
+# mha-grade: free; expect: failed; in: mixed-precision; mistake: tensor-left-behind; line: 16
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-after-softmax
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-after-softmax; line: 22
 import torch
 from torch import nn
 from einops import rearrange

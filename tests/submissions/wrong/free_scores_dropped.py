@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: dropout-on-scores
+# mha-grade: free; expect: failed; in: dropout; mistake: dropout-misplaced; line: 23
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: causal-mask; mistake: mask-inverted
+# mha-grade: free; expect: failed; in: causal-mask; mistake: mask-inverted; line: 23
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

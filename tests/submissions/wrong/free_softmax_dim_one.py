@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: softmax-over-heads
+# mha-grade: free; expect: failed; in: scaling; mistake: softmax-over-heads; line: 27
 import torch
 import torch.nn as nn
 

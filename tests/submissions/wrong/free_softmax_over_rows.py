@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: softmax-over-queries
+# mha-grade: free; expect: failed; in: scaling; mistake: softmax-over-queries; line: 20
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: split-without-transpose
+# mha-grade: free; expect: failed; in: shapes; mistake: split-without-transpose; line: 16
 import torch
 from torch import nn
 

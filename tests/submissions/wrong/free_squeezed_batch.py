@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: squeezed-batch
+# mha-grade: free; expect: failed; in: shapes; mistake: batch-squeezed; line: 20
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: all-masked-rows; mistake: dead-rows-as-unmasked
+# mha-grade: free; expect: failed; in: all-masked-rows; mistake: dead-rows-not-zero; line: 27/28
 import math
 
 import torch

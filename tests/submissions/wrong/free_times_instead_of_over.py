@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: scale-multiplied
+# mha-grade: free; expect: failed; in: scaling; mistake: scale-multiplied; line: 14/26
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-fill-tiny
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-filled-with-zero; line: 30
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: all-masked-rows; mistake: nan-dead-rows
+# mha-grade: free; expect: failed; in: all-masked-rows; mistake: nan-dead-rows; line: 14
 from torch import nn
 
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: dropout-always-on
+# mha-grade: free; expect: failed; in: dropout; mistake: dropout-always-on; line: 25
 import torch
 from torch import nn
 from torch.nn import functional as F

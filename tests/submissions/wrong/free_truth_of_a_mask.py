@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-tested-for-truth
+# mha-grade: free; expect: failed; in: padding-mask; mistake: mask-tested-for-truth; line: 24
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows
+# mha-grade: free; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows; line: 27
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: value-ignored
+# mha-grade: free; expect: failed; in: shapes; mistake: value-ignored; line: 15
 import torch
 from torch import nn
 

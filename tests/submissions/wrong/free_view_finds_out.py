@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: divisibility; mistake: divisibility-checked-late
+# mha-grade: free; expect: failed; in: divisibility; mistake: divisibility-checked-late; line: 29
 from dataclasses import dataclass
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: non-contiguous; mistake: view-on-non-contiguous
+# mha-grade: free; expect: failed; in: non-contiguous; mistake: view-on-non-contiguous; line: 13
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: fused-weights-cached
+# mha-grade: self-attention; expect: failed; in: state; mistake: state-kept; line: 27
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: global-dtype
+# mha-grade: self-attention; expect: failed; in: state; mistake: global-switch-turned; line: 21
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: divisibility; mistake: head-dim-floored
+# mha-grade: self-attention; expect: failed; in: divisibility; mistake: head-dim-floored; line: 12
 import math
 
 import torch

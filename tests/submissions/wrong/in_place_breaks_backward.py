@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: gradients; mistake: in-place-breaks-backward
+# mha-grade: cross-attention; expect: failed; in: gradients; mistake: in-place-breaks-backward; line: 33
 import math
 
 import torch

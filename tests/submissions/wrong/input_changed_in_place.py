@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: state; mistake: input-changed-in-place
+# mha-grade: cross-attention; expect: failed; in: state; mistake: input-changed-in-place; line: 26
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: inverted-mask
+# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-inverted; line: 31
 import math
 
 import torch

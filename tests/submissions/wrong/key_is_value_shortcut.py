@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: cross-attention, gradients; mistake: key-is-value-shortcut
+# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: identity-shortcut; line: 29/30
 from __future__ import annotations
 import math
 import torch

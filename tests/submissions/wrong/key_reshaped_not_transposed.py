@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: key-reshaped-not-transposed
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: key-reshaped-not-transposed; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: key-value-swapped
+# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: key-value-swapped; line: 37/24
 import math
 
 import torch

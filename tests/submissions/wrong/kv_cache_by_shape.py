@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: state; mistake: kv-cache-by-shape
+# mha-grade: cross-attention; expect: failed; in: state; mistake: state-kept; line: 29
 from __future__ import annotations
 import math
 import torch

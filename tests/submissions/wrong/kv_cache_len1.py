@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: kv-cache-len1
+# mha-grade: self-attention; expect: failed; in: state; mistake: state-kept; line: 35
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: last-mask-remembered
+# mha-grade: self-attention; expect: failed; in: state; mistake: state-kept; line: 31
 import math
 
 import torch

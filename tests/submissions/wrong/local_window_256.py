@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes, causal-mask; mistake: local-window-256
+# mha-grade: self-attention; expect: failed; in: shapes, causal-mask; mistake: length-limited; line: 32
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: combined-masks; mistake: mask3d-as-batch
+# mha-grade: cross-attention; expect: failed; in: combined-masks; mistake: mask-form-refused; line: 30/31
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: mask-1d-refused
+# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: mask-form-refused; line: 32
 from __future__ import annotations
 import math
 import torch

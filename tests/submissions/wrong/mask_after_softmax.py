@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-after-softmax
+# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-after-softmax; line: 27
 import math
 
 import torch

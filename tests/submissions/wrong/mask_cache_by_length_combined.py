@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: state; mistake: mask-cache-by-length-combined
+# mha-grade: causal-self-attention; expect: failed; in: state; mistake: state-kept; line: 36
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: combined-masks, state; mistake: mask-cache-dict
+# mha-grade: self-attention; expect: failed; in: combined-masks, state; mistake: state-kept; line: 33
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: mask-changed-in-place
+# mha-grade: self-attention; expect: failed; in: state; mistake: input-changed-in-place; line: 28
 import math
 
 import torch

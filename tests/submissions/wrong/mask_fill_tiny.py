@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-fill-tiny
+# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-filled-with-zero; line: 26
 from torch import nn
 
 

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: padding-mask; mistake: mask-fill-too-small
+# mha-grade: causal-self-attention; expect: failed; in: padding-mask; mistake: fill-too-small; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-fill-zero
+# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-filled-with-zero; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: combined-masks; mistake: mask-first-head-if-batch1
+# mha-grade: cross-attention; expect: failed; in: combined-masks; mistake: mask-of-first-head; line: 31
 from __future__ import annotations
 import math
 import torch

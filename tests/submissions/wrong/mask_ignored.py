@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-ignored
+# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-ignored; line: 35
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask; mistake: mask-not-broadcast
+# mha-grade: self-attention; expect: failed; in: padding-mask; mistake: mask-form-refused; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask; mistake: mask-of-first-sample
+# mha-grade: self-attention; expect: failed; in: padding-mask; mistake: mask-of-first-sample; line: 26
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: combined-masks; mistake: mask-q-axis-one-head
+# mha-grade: cross-attention; expect: failed; in: combined-masks; mistake: single-head-mishandled; line: 30/31
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-repeated-in-head-order
+# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-in-order-of-heads; line: 37
 import math
 
 import torch

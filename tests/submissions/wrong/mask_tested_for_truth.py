@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-tested-for-truth
+# mha-grade: cross-attention; expect: failed; in: padding-mask; mistake: mask-tested-for-truth; line: 25
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-transposed
+# mha-grade: self-attention; expect: failed; in: padding-mask, causal-mask; mistake: mask-transposed; line: 27
 import torch
 from torch import nn
 

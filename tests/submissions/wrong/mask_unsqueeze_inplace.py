@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: mask-unsqueeze-inplace
+# mha-grade: self-attention; expect: failed; in: state; mistake: input-changed-in-place; line: 32
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: masked-equal-lengths-transposed
+# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: mask-transposed; line: 31
 from __future__ import annotations
 import math
 import torch

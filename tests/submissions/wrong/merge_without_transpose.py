@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: shapes; mistake: merge-without-transpose
+# mha-grade: causal-self-attention; expect: failed; in: shapes; mistake: merge-without-transpose; line: 34
 import torch
 from torch import nn
 

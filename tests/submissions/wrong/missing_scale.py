@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-scale
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-scale; line: 28
 import torch
 from torch import nn
 

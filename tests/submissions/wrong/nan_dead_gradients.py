@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: nan-dead-gradients
+# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: nan-dead-gradients; line: 29
 import math
 
 import torch

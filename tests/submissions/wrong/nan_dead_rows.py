@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: all-masked-rows; mistake: nan-dead-rows
+# mha-grade: causal-self-attention; expect: failed; in: all-masked-rows; mistake: nan-dead-rows; line: 32/33
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: gradients; mistake: no-grad-when-input-plain
+# mha-grade: self-attention; expect: failed; in: gradients; mistake: gradient-cut; line: 31
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-scale, dropout-always-on
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-scale, dropout-always-on; line: 27, 30
 import torch
 import torch.nn.functional as F
 from torch import nn

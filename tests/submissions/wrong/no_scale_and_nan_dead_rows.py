@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-scale, nan-dead-rows
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-scale, nan-dead-rows; line: 19/21, 20/21
 from torch import nn
 
 

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: no-softmax
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: missing-softmax; line: 22/26
 import math
 
 from torch import nn

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: one-head-ignores-mask-batch
+# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: single-head-mishandled; line: 31/32
 from __future__ import annotations
 import math
 import torch

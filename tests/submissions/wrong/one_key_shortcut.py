@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: all-masked-rows; mistake: one-key-shortcut
+# mha-grade: cross-attention; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows; line: 31
 from __future__ import annotations
 import math
 import torch

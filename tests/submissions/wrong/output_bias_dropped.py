@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: output-bias-dropped
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: output-bias-dropped; line: 38
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: output-projection-missing
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: output-projection-missing; line: 33
 import math
 
 import torch

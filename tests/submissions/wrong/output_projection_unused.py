@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: shapes; mistake: output-projection-unused
+# mha-grade: causal-self-attention; expect: failed; in: shapes; mistake: output-projection-unused; line: 39/38
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: padding-ignored-training
+# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: training-mode-differs; line: 32
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: padding-mask; mistake: padding-on-query-axis
+# mha-grade: causal-self-attention; expect: failed; in: padding-mask; mistake: padding-on-query-axis; line: 29
 import math
 
 import torch

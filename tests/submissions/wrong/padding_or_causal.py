@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: padding-or-causal
+# mha-grade: causal-self-attention; expect: failed; in: combined-masks; mistake: masks-joined-by-or; line: 32
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: padding-mask; mistake: padding-overwritten
+# mha-grade: causal-self-attention; expect: failed; in: padding-mask; mistake: padding-mask-ignored; line: 33
 import math
 
 import torch

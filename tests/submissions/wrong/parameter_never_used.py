@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: parameter-never-used
+# mha-grade: self-attention; expect: failed; in: state; mistake: parameter-unused; line: 19
 import math
 
 import torch

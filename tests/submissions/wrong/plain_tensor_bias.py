@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: plain-tensor-bias
+# mha-grade: self-attention; expect: failed; in: state; mistake: parameters-not-registered; line: 21
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: projections-not-registered
+# mha-grade: self-attention; expect: failed; in: state; mistake: parameters-not-registered; line: 15
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: query-projection-used-twice
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: query-used-as-key; line: 24
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: dropout; mistake: rate-left-behind
+# mha-grade: self-attention; expect: failed; in: dropout; mistake: state-kept; line: 22
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: residual-inside, inverted-mask
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: residual-inside, mask-inverted; line: 35, 29
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: residual-inside
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: residual-inside; line: 35
 import math
 
 import torch

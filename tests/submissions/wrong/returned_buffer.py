@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: combined-masks, gradients; mistake: returned-buffer
+# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: state-kept; line: 41
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: shapes; mistake: returns-only-output
+# mha-grade: causal-self-attention; expect: failed; in: shapes; mistake: weights-missing; line: 32
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: running-sum-in-half
+# mha-grade: self-attention; expect: failed; in: mixed-precision; mistake: sums-in-half; line: 31
 import math
 
 import torch

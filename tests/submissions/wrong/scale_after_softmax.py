@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: scale-after-softmax
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: scale-after-softmax; line: 24
 import torch
 import torch.nn as nn
 

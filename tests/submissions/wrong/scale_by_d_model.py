@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: scaling; mistake: scale-by-d-model
+# mha-grade: causal-self-attention; expect: failed; in: scaling; mistake: scale-by-d-model; line: 28
 import torch
 import torch.nn as nn
 

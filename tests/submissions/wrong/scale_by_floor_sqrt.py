@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: scale-by-floor-sqrt
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: scale-floored; line: 17/25
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: scaling; mistake: scale-by-head-dim
+# mha-grade: cross-attention; expect: failed; in: scaling; mistake: scale-by-head-dim; line: 12/24
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: scale-by-sqrt-d-model
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: scale-by-sqrt-d-model; line: 28
 import math
 
 import torch

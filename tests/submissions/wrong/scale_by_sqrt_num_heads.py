@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: scaling; mistake: scale-by-sqrt-num-heads
+# mha-grade: causal-self-attention; expect: failed; in: scaling; mistake: scale-by-sqrt-num-heads; line: 30
 import math
 
 import torch

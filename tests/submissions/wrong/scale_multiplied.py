@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: scaling; mistake: scale-multiplied
+# mha-grade: cross-attention; expect: failed; in: scaling; mistake: scale-multiplied; line: 15/29
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: sdpa-long
+# mha-grade: self-attention; expect: failed; in: state; mistake: ready-made-attention; line: 37
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: state; mistake: sdpa-when-masked
+# mha-grade: cross-attention; expect: failed; in: state; mistake: ready-made-attention; line: 36
 from __future__ import annotations
 import math
 import torch

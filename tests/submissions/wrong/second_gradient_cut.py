@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: gradients; mistake: second-gradient-cut
+# mha-grade: self-attention; expect: failed; in: gradients; mistake: second-gradient-cut; line: 8
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: dropout, state; mistake: seed-in-forward
+# mha-grade: causal-self-attention; expect: failed; in: dropout, state; mistake: global-switch-turned; line: 24
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: clamp-vanishes-in-float16
+# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: nan-dead-rows; line: 32
 import math
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: sequence-first
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: sequence-first; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: sharper-after-training
+# mha-grade: self-attention; expect: failed; in: state; mistake: state-kept; line: 26
 import math
 
 import torch

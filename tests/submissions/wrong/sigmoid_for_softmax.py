@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: scaling; mistake: sigmoid-for-softmax
+# mha-grade: causal-self-attention; expect: failed; in: scaling; mistake: sigmoid-for-softmax; line: 33
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: scaling; mistake: softmax-over-heads
+# mha-grade: cross-attention; expect: failed; in: scaling; mistake: softmax-over-heads; line: 29
 import torch
 import torch.nn.functional as F
 from torch import nn

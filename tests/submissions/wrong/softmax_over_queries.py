@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: scaling; mistake: softmax-over-queries
+# mha-grade: self-attention; expect: failed; in: scaling; mistake: softmax-over-queries; line: 32
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: super-init-missing
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: super-init-missing; line: 14
 import math
 
 import torch

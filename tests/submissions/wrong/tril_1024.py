@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: tril-1024
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask; mistake: length-limited; line: 21
 from __future__ import annotations
 import math
 import torch

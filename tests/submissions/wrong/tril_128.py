@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: causal-mask, combined-masks; mistake: tril-128
+# mha-grade: causal-self-attention; expect: failed; in: causal-mask, combined-masks; mistake: length-limited; line: 21
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows
+# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows; line: 29
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows
+# mha-grade: self-attention; expect: failed; in: all-masked-rows; mistake: uniform-dead-rows; line: 19
 import torch
 class Head(torch.nn.Module):
     def __init__(self, d, dh):

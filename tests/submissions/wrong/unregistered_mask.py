@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: mixed-precision; mistake: unregistered-mask
+# mha-grade: causal-self-attention; expect: failed; in: mixed-precision; mistake: tensor-left-behind; line: 23
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: uses-sdpa
+# mha-grade: self-attention; expect: failed; in: state; mistake: ready-made-attention; line: 28
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: value-ignored
+# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: value-ignored; line: 24/28
 import math
 
 import torch

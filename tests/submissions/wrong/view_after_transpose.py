@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: view-after-transpose
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: view-on-non-contiguous; line: 36
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: non-contiguous; mistake: view-on-non-contiguous
+# mha-grade: self-attention; expect: failed; in: non-contiguous; mistake: view-on-non-contiguous; line: 23
 import math
 
 import torch

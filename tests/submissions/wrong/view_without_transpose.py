@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: view-without-transpose
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: split-without-transpose; line: 24
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: state; mistake: warmup-call-counter
+# mha-grade: self-attention; expect: failed; in: state; mistake: state-kept; line: 32
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: shapes; mistake: weights-averaged-over-heads
+# mha-grade: self-attention; expect: failed; in: shapes; mistake: weights-averaged; line: 33
 import math
 
 import torch

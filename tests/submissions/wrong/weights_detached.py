@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: gradients; mistake: weights-detached
+# mha-grade: causal-self-attention; expect: failed; in: gradients; mistake: gradient-cut; line: 22
 import math
 
 import torch

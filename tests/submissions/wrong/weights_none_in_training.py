@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: weights-none-in-training
+# mha-grade: causal-self-attention; expect: failed; in: dropout; mistake: training-weights-wrong; line: 42
 from __future__ import annotations
 import math
 import torch

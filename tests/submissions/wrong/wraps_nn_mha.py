@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: state, all-masked-rows; mistake: wraps-nn-mha
+# mha-grade: cross-attention; expect: failed; in: state, all-masked-rows; mistake: ready-made-attention; line: 12/20
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: zero-scores-hidden
+# mha-grade: self-attention; expect: failed; in: combined-masks; mistake: zero-taken-for-hidden; line: 26
 import math
 
 import torch

@@ -1,0 +1,188 @@
+"""Rules that name mistakes from what was seen, in the order in which they are tried."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from grader.model import Message, Verdict
+
+VALUES = r"values\.(differ|not-finite)|trouble\.raised|shape\.differs"
+RANDOM = r"dropout|bernoulli|\.rand|random_|multinomial|alpha_drop"
+SEEDED = r"manual_seed|set_rng_state|\.seed\("
+LAYERS = r"^(?!__init__)\w+> .*\b(Linear|Parameter|Conv1d|LazyLinear|xavier\w+|kaiming\w+)\("
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to recognise a mistake: `key` of the message, patterns for its text and the case.
+
+    With a pattern for the case, the mistake is meant only where nothing but such cases fails, and
+    those that `among` names; unless it need not stand `alone`. `source` and `without` are patterns
+    for the file's statements: one of them has to be like this, or none may be.
+    """
+
+    mistake: str
+    key: str
+    text: str = ""
+    case: str = ""
+    among: str = ""
+    alone: bool = True
+    source: str = ""
+    without: str = ""
+
+    def fits(self, verdict: Verdict, statements: str = "") -> bool:
+        """True where the verdict is a sign of the mistake, in a file of these statements."""
+        message = verdict.message
+        if message is None:
+            return False
+        # Of a mask of some form, what came of it says more.
+        inner = message.fields.get("inner")
+        keys = [message.key] + ([inner.key] if isinstance(inner, Message) else [])
+        if not any(re.fullmatch(self.key, key) for key in keys):
+            return False
+        if not (re.search(self.text, _said(message)) and re.search(self.case, verdict.case)):
+            return False
+        if self.without and re.search(self.without, statements, re.MULTILINE):
+            return False
+        return bool(re.search(self.source, statements, re.MULTILINE))
+
+
+def _said(message: Message) -> str:
+    """The text of an exception, what was got, or the names of what is meant."""
+    inner = message.fields.get("inner")
+    if isinstance(inner, Message):
+        return _said(inner)
+    return next(
+        (str(message.fields[k]) for k in ("text", "got", "names") if k in message.fields), ""
+    )
+
+
+RULES = (
+    Rule("not-filled-in", r"trouble\.unfilled"),
+    Rule("super-init-missing", r"trouble\.raised", r"before Module\.__init__\(\) call"),
+    Rule("view-on-non-contiguous", r"trouble\.raised", r"view size is not compatible"),
+    Rule("fill-overflows-float16", r"trouble\.raised", r"without overflow"),
+    Rule("mask-tested-for-truth", r"trouble\.raised", r"Boolean value of Tensor with more than"),
+    Rule("mask-none-used", r"trouble\.raised", case=r"none$"),
+    Rule("no-such-method", r"trouble\.raised", r"has no attribute '(?!.*(Batch|Fake))"),
+    Rule(
+        "in-place-breaks-backward", r"trouble\.raised", r"modified by an inplace|in-place operation"
+    ),
+    Rule(
+        "state-kept", r"trouble\.raised", r"dtype|expected", case=r"^cast-after-use$", alone=False
+    ),
+    Rule("dtypes-mixed", r"trouble\.raised", r"dtype|scalar type|c10::"),
+    Rule("wrong-cross-length", r"shape\.lengths"),
+    Rule("divisibility-unchecked", r"divisibility\.accepted"),
+    Rule("head-dim-floored", r"divisibility\.(floored|cut)"),
+    Rule("divisibility-checked-late", r"divisibility\.only-in-forward"),
+    Rule("divisibility-asserted", r"divisibility\.other-exception"),
+    Rule("nan-dead-rows", r"dead\.not-finite|dead\.weights-not-finite|values\.not-finite-dead"),
+    Rule("uniform-dead-rows", r"dead\.uniform(-half)?"),
+    Rule("dead-output-zeroed", r"dead\.output-zero", case="dead"),
+    Rule("dead-rows-not-zero", r"dead\.not-zero|dead\.output"),
+    Rule("nan-dead-gradients", r"dead\.gradient-not-finite"),
+    Rule("state-kept", r"dropout\.differs-in-eval", without=RANDOM),
+    Rule("dropout-always-on", r"dropout\.on-in-eval|dropout\.differs-in-eval"),
+    Rule("dropout-never-applied", r"dropout\.never-on"),
+    Rule("global-switch-turned", r"dropout\.repeats", source=SEEDED),
+    Rule("dropout-repeats", r"dropout\.repeats"),
+    Rule("dropout-not-inverted", r"dropout\.scale"),
+    Rule("dropout-misplaced", r"dropout\.elsewhere|dropout\.mean", case="^(?!.*mask)", alone=False),
+    Rule("dropout-shared", r"dropout\.together|dropout\.uneven"),
+    Rule("dropout-rate-wrong", r"dropout\.rate"),
+    Rule("dropout-argument-missing", r"dropout\.no-argument"),
+    Rule("dropout-gradient-wrong", r"dropout\.slope"),
+    Rule("training-weights-wrong", r"dropout\.returned"),
+    Rule(
+        "dropout-zero-ignored",
+        VALUES,
+        case=r"^dropout-of-zero$",
+        source=r"(drop\w*|\bp|rate) or |= 0(\.0)? else|if (drop\w*|p|rate) else",
+    ),
+    Rule("training-mode-differs", VALUES, case=r"^dropout-of-zero$", among=r"^dropout-under-mask"),
+    Rule("state-kept", r"state\.(kept|changed-by-training|not-loaded)"),
+    Rule("copy-shares-weights", r"state\.copy-leans"),
+    Rule("input-changed-in-place", r"state\.input-changed"),
+    Rule("parameters-not-registered", r"state\.(unregistered|no-parameters)"),
+    Rule("parameter-unused", r"state\.idle-parameter"),
+    Rule("extra-parameter", r"state\.extra-parameter"),
+    Rule("layers-rebuilt", r"state\.turned", r"random state", source=LAYERS, without=SEEDED),
+    Rule("dropout-always-on", r"state\.turned", r"random state", source=RANDOM, without=SEEDED),
+    Rule("global-switch-turned", r"state\.turned"),
+    Rule("tensor-left-behind", r"state\.stays-behind"),
+    Rule("ready-made-attention", r"state\.ready-made"),
+    Rule("output-dtype-changed", r"dtype\.differs"),
+    Rule("softmax-in-half", r"values\.imprecise"),
+    Rule("empty-input-mishandled", r"shape\.empty"),
+    Rule("weights-missing", r"shape\.not-a-pair"),
+    Rule(
+        "weights-averaged",
+        r"shape\.differs",
+        r"^\[\d+, \d+, \d+\]$",
+        case=r"^weights-shape$",
+        alone=False,
+    ),
+    Rule("output-projection-missing", r"shape\.no-output-projection"),
+    Rule("gradient-cut", r"gradient\.missing"),
+    Rule("gradient-cut", r"gradient\.differs", r"^-?0$"),
+    Rule("second-gradient-cut", r"gradient\.second", case=r"gradients-of-gradients"),
+    Rule("future-leaks", r"mask\.future-leaks"),
+    Rule("padding-leaks", r"mask\.hidden-leaks"),
+    Rule("identity-shortcut", VALUES, case=r"^one-tensor-for-all$"),
+    Rule("single-head-mishandled", VALUES, case=r"^(mask-)?one-head$"),
+    Rule("dead-rows-in-some-heads", VALUES, case=r"^dead-rows-in-some-heads$"),
+    Rule("zero-taken-for-hidden", VALUES, case=r"^faint-scores$", among=r"^long-rows-float16$"),
+    Rule("sums-in-half", r"values\.differ", case=r"^long-rows-(b?float16)$"),
+    Rule("overflow-in-half", r"values\.not-finite", case=r"^large-values-float16$"),
+    Rule(
+        "scores-clamped",
+        r"values\.differ",
+        case=r"large-logits|masked-scores",
+        source=r"forward.*(clamp|clip|tanh|hardtanh|minimum)",
+    ),
+    Rule(
+        "fill-too-small",
+        r"values\.differ",
+        case=r"hidden-however-large",
+        among=r"large-logits|masked-scores|large-values",
+    ),
+    Rule(
+        "exp-overflow",
+        r"values\.not-finite",
+        case=r"large-logits",
+        among=r"large-values|hidden-however-large|masked-scores",
+    ),
+    Rule("wrong-cross-length", VALUES, case=r"(more-keys|more-queries|two-lengths)"),
+    Rule(
+        "state-kept", VALUES, case=r"^no-state|shorter-after|^cast-after-use$", among="^mask-forms"
+    ),
+)
+# What else goes wrong because of a mistake: mistakes named so far, and keys that have none.
+FOLLOWS = {
+    "parameters-not-registered": (
+        r"tensor-left-behind|state-kept|dtypes-mixed|dropout-always-on",
+        "",
+    ),
+    "head-dim-floored": (r"divisibility-unchecked", ""),
+    "gradient-cut": (
+        r"parameter-unused|dropout-gradient-wrong|second-gradient-cut",
+        r"gradient\..*|dropout\.slope",
+    ),
+    "tensor-left-behind": (r"dtypes-mixed", ""),
+    "ready-made-attention": (r"mask-form-refused|mask-form-misread", ""),
+    "weights-missing": (r"training-weights-wrong|empty-input-mishandled", ""),
+    "weights-averaged": (r"training-weights-wrong", ""),
+    "uniform-dead-rows": (r"mask-form-misread", ""),
+    "state-kept": (
+        r"future-leaks|padding-leaks|dropout-always-on|copy-shares-weights|mask-form-misread",
+        r"values\.mixed|mask\..*",
+    ),
+    "layers-rebuilt": (r"dropout-always-on", r"values\.(differ|mixed|unordered)|mask\..*"),
+    "dropout-always-on": ("", r"values\.(differ|mixed|unordered)|mask\..*|gradient\..*"),
+    "dead-output-zeroed": (r"mask-form-misread", ""),
+    "input-changed-in-place": (r"in-place-breaks-backward", ""),
+    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean)"),
+    "dead-rows-not-zero": (r"mask-form-misread", ""),
+}

@@ -1,0 +1,99 @@
+"""Mistakes by their values: confirmed on further problems, and told apart where they can be."""
+
+import numpy as np
+import pytest
+from sources import PLAIN, SCALED
+
+from grader.definition import CORRECT, Steps
+from grader.mistakes import CATALOGUE, combine
+from grader.mistakes.mistake import Mistake
+from grader.model import Contract
+
+SELF = "self-attention"
+FILL = 'scores.masked_fill(~mask, float("-inf"))'
+SOFTMAX = "scores.softmax(-1).nan_to_num(0.0)"
+
+
+def swap(*pairs):
+    source = PLAIN
+    for old, new in pairs:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    return source
+
+
+def named(report):
+    return {m.mistake: m.alternatives for m in report.diagnosis.mistakes}
+
+
+def test_sixty_single_mistakes_are_known():
+    assert len(CATALOGUE) >= 60
+    steps = [way.steps for mistake in CATALOGUE.values() for way in mistake.ways()]
+    assert all(set(one) <= set(Steps.__dataclass_fields__) for one in steps)
+    assert all(combine([m]) != CORRECT for m in CATALOGUE.values())
+
+
+@pytest.mark.parametrize("new", ["scores * mask", FILL.replace('float("-inf")', "0.0")])
+def test_mistakes_that_nothing_tells_apart_are_named_together(new, grade_source):
+    report = grade_source(swap((FILL, new), (SOFTMAX, "scores.softmax(-1)")), SELF)
+    assert named(report)["mask-filled-with-zero"] == ("mask-multiplied",)
+
+
+def test_mistakes_that_a_further_problem_tells_apart_stand_alone(grade_source):
+    """Where a row sees everything, one hides all of it and the other nothing."""
+    inverted = grade_source(swap((FILL, FILL.replace("~mask", "mask"))), SELF)
+    assert named(inverted)["mask-inverted"] == ()
+    largest = grade_source(
+        swap((FILL, FILL.replace('float("-inf")', "1e9")), (SOFTMAX, "scores.softmax(-1)")), SELF
+    )
+    assert named(largest)["mask-filled-with-plus"] == ()
+
+
+def test_mistake_that_only_sometimes_happens_is_not_named_as_always(grade_source):
+    """One mask alone fits many things; without one, and under another, it has to fit as well."""
+    source = swap((SCALED, SCALED + " * (1.5 if mask is not None and mask.dim() == 4 else 1.0)"))
+    assert not set(named(grade_source(source, SELF))) & set(CATALOGUE)
+
+
+def test_two_mistakes_at_once_are_both_named(grade_source):
+    source = swap(("/ math.sqrt(q.shape[-1])", ""), ("self.v(value)", "self.k(value)"))
+    assert {"missing-scale", "key-used-as-value"} <= set(named(grade_source(source, SELF)))
+
+
+def test_empty_rows_of_a_wrong_mask_may_be_anything(grade_source):
+    for ending in (SOFTMAX, "scores.softmax(-1)"):
+        source = swap((FILL, FILL.replace("~mask", "mask")), (SOFTMAX, ending))
+        assert "mask-inverted" in named(grade_source(source, SELF))
+
+
+@pytest.mark.parametrize(
+    ("limits", "contract", "fits"),
+    [
+        ({"causal": True}, Contract(("x",), "attention", False), False),
+        ({"inputs": 2}, Contract(("x",), "attention", False), False),
+        ({"inputs": 2}, Contract(("q", "k", "v"), "attention", False), True),
+        ({"square": True}, Contract(("q", "k", "v"), "attention", False), False),
+        ({"square": True}, Contract(("q", "k"), "attention", False, one_length=True), True),
+        ({"per_head": True}, Contract(("x",), "padding", True), False),
+    ],
+)
+def test_mistake_needs_what_it_is_about(limits, contract, fits):
+    assert Mistake("some-mistake", (), {}, **limits).can_be_made(contract) == fits
+
+
+def test_steps_that_do_not_fit_the_sizes_give_nan(draw_problem):
+    made = combine([CATALOGUE["attention-over-heads"]])
+    assert np.isnan(draw_problem(q_len=5, kv_len=7).expect(made).output).all()
+    assert np.isfinite(draw_problem(q_len=5, kv_len=5).expect(made).output).all()
+
+
+@pytest.fixture
+def draw_problem():
+    from grader.bank.draw import draw, generator
+    from grader.bank.masks import Sizes
+
+    def draw_one(**lengths):
+        contract = Contract(("query", "key", "value"), "attention", False)
+        return draw(generator(1, "drawn"), contract, Sizes(**lengths), frozenset())
+
+    return draw_one

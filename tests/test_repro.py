@@ -1,0 +1,120 @@
+"""A case as a script of plain torch: it fails for a wrong file, and passes for a right one."""
+
+import subprocess
+import sys
+
+import pytest
+from sources import HEADS, PLAIN
+from test_grade import UNKNOWN_LAYOUT
+
+from grader.bank import load_exercise
+from grader.bank.bench import Bench
+from grader.errors import UsageError
+from grader.grade import Request, reproduce
+from grader.repro import pose_case, write_script
+from grader.texts import languages, load_texts
+
+SCALE = " / math.sqrt(q.shape[-1])"
+# The case, what makes the plain file wrong in it, and what it says of the wrong file.
+CASES = {
+    "values": ((SCALE, ""), "Wrong at [sample, position], largest error: "),
+    "values-batch-of-one": ((SCALE, ""), "Wrong: see the rows above."),
+    "causal-values": (("~mask", "mask"), "Wrong at [sample, position]"),
+    "padding-values": (("~mask", "mask"), "Wrong at [sample, position]"),
+    "strided-slice": ((SCALE, ""), "Wrong at [sample, position]"),
+    "mask-forms": (("~mask", "mask"), "Wrong at [sample, position]"),
+    "dead-rows-float64": ((".nan_to_num(0.0)", ""), "nan"),
+    "float32-values": ((SCALE, ""), "Wrong at [sample, position]"),
+    "indivisible-10-by-4": (("if d % h:", "if False:"), "Wrong: no ValueError."),
+}
+
+
+@pytest.fixture
+def script(forge, submit):
+    """Source and case -> the text of the script."""
+
+    def write(source, case, language="en"):
+        submission = submit(source, "mine.py")
+        found = reproduce(submission, forge, Request(3, "self-attention"), case)
+        return write_script(found.posed, submission, 3, found.axes, load_texts(language))
+
+    return write
+
+
+def run(text, source, folder):
+    (folder / "mine.py").write_text(source, encoding="utf-8")
+    (folder / "shown.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "shown.py"], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_script_tells_a_wrong_file_from_a_right_one(case, script, tmp_path):
+    (old, new), said = CASES[case]
+    wrong = PLAIN.replace(old, new)
+    assert wrong != PLAIN
+    text = script(wrong, case)
+    code, printed = run(text, wrong, tmp_path)
+    assert (code, said in printed) == (1, True), printed
+    code, printed = run(text, PLAIN, tmp_path)
+    assert code == 0, printed
+
+
+@pytest.mark.slow
+def test_script_of_heads_in_a_list_passes(script, tmp_path):
+    assert run(script(HEADS, "mask-per-head"), HEADS, tmp_path) == (0, "Right in these rows.\n")
+
+
+@pytest.mark.parametrize("language", languages())
+def test_script_is_plain_torch(language, script):
+    text = script(PLAIN, "causal-values", language)
+    imported = {line.split()[1] for line in text.split("\n") if line.startswith("import ")}
+    assert imported == {"importlib.util", "math", "random", "sys", "torch"}
+    assert "grader" not in text
+    assert len(text.split("\n")) < 120
+    compile(text, "shown.py", "exec")
+
+
+def test_path_of_the_file_cannot_break_the_script(forge, submit):
+    submission = submit(PLAIN, 'a"""\\\nimport os#.py')
+    found = reproduce(submission, forge, Request(3, "self-attention"), "values")
+    text = write_script(found.posed, submission, 3, found.axes, load_texts("en"))
+    assert "\nimport os" not in text
+    compile(text, "shown.py", "exec")
+
+
+REFUSED = {
+    "no-such-case": "There is no case no-such-case in self-attention; the report of a file names"
+    " its cases.",
+    "dropout-scale": "The case dropout-scale is not about the values of one call, so there is no"
+    " short script that shows it.",
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_case_that_cannot_be_shown_is_refused(case, script):
+    with pytest.raises(UsageError) as caught:
+        script(PLAIN, case)
+    assert load_texts("en").say(caught.value.message) == REFUSED[case]
+
+
+def test_file_of_unknown_layout_is_refused(script):
+    with pytest.raises(UsageError) as caught:
+        script(UNKNOWN_LAYOUT, "values")
+    assert load_texts("en").say(caught.value.message) == (
+        "Which parameter is which is not known for this file, so values cannot be written as a"
+        " script."
+    )
+
+
+def test_case_that_a_course_hides_is_refused():
+    exercise = load_exercise("self-attention")
+    bench = Bench(exercise.contract, None, None, None, 1)
+    with pytest.raises(UsageError) as caught:
+        pose_case(bench, exercise, "values", {"scaling": "hidden"})
+    assert load_texts("en").say(caught.value.message) == (
+        "The case values is not shown in this course."
+    )
