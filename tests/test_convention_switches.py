@@ -51,7 +51,7 @@ def test_switch_that_is_a_hint_is_given_its_mask(grade_source):
         (TRIANGLE.format("triu()"), "causal-diagonal-hidden"),
         ("\n    pass", "causal-mask-missing"),
         (TRIANGLE.format("tril(-1)"), "mask-transposed"),
-        (TRIANGLE.format("no_such_method()"), None),
+        (TRIANGLE.format("no_such_method()"), "no-such-method"),
     ],
 )
 def test_switch_that_hides_other_tokens_fails(grade_source, edge, mistake):

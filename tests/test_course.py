@@ -212,9 +212,13 @@ def test_summary_says_what_a_teacher_asks(folder, here, language, sentences):
 def test_options_that_mean_nothing_are_said(folder, options, key):
     console = Console(load_texts("en"), print, print)
     asked = Options(seed=1, **options)
-    opened = grade_course([folder], asked, choose_settings(asked), console)
-    with pytest.raises(UsageError) as caught, opened:
-        pass
+
+    def grade_all():
+        with grade_course([folder], asked, choose_settings(asked), console):
+            pass
+
+    with pytest.raises(UsageError) as caught:
+        grade_all()
     assert caught.value.message.key == key
 
 

@@ -42,7 +42,7 @@ def test_export_matches_its_snapshot(name, language):
 
 
 def test_nothing_to_export_is_no_error():
-    assert render("json", []) == "[]\n"
+    assert render("array", []) == "[]\n"
     assert render("jsonl", []) == ""
     header = "student,name,attempt,at,file,exercise,score,max_score,passed,refusal,errors,unjudged"
     assert render("csv", []) == header + ",flags,mistakes\n"
@@ -85,7 +85,7 @@ def test_submissions_are_let_go_once_written(name):
 
 
 def test_json_is_an_array_of_reports():
-    read = json.loads(render("json"))
+    read = json.loads(render("array"))
     assert [one["student"] for one in read] == ["s1", "s2", "s3", "s4"]
     assert read[1]["name"] == "李雷"
     assert (read[1]["attempt"], read[1]["at"]) == (2, AT)
@@ -95,7 +95,7 @@ def test_json_is_an_array_of_reports():
 
 def test_each_line_of_jsonl_is_a_submission():
     lines = render("jsonl").splitlines()
-    assert [json.loads(line) for line in lines] == json.loads(render("json"))
+    assert [json.loads(line) for line in lines] == json.loads(render("array"))
 
 
 # CSV
@@ -224,7 +224,7 @@ def test_hostile_text_leaves_a_file_readable(name, graded):
     elif name == "csv":
         assert len(list(csv.reader(io.StringIO(text, newline=""), strict=True))) == 2
     else:
-        assert len(text.splitlines()) == {"json": 3, "jsonl": 1}[name]
+        assert len(text.splitlines()) == {"array": 3, "jsonl": 1}[name]
         json.dumps(json.loads(text), ensure_ascii=False).encode()
 
 

@@ -163,5 +163,8 @@ def test_file_of_another_format_is_said(tmp_path):
 )
 def test_one_of_a_students_files_counts(keep, chosen):
     worse = replace(REPORT, verdicts=REPORT.verdicts[:1])
-    results = [make("a2", worse, attempt=2), make("a1", REPORT, attempt=1)]
-    assert sorted(r.key for r in counted(results, keep)) == chosen
+    with Store() as store:
+        store.put([make("a2", worse, attempt=2), make("a1", REPORT, attempt=1)])
+        batch = counted(store, keep)
+        assert sorted(batch.keys) == chosen
+        assert len(batch) == len(list(batch)) == len(list(batch)) == len(chosen)

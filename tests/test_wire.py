@@ -131,7 +131,8 @@ def test_a_request_says_no_more_than_it_must():
 @pytest.mark.parametrize(
     ("options", "graph"),
     [
-        ({}, False),
+        ({}, True),
+        ({"fresh": False}, False),
         ({"train": True}, True),
         ({"cotangent": np.ones(3)}, True),
         ({"trace": True}, True),

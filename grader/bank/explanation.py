@@ -14,6 +14,7 @@ from functools import partial
 
 from grader.bank.bench import Bench, agrees
 from grader.bank.draw import Problem, visibility
+from grader.bank.masks import Sizes
 from grader.calling import NotOfferedError
 from grader.calling.plan import MASKS
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for
@@ -153,9 +154,11 @@ def _answer(bench: Bench, problem: Problem) -> Array | None:
 
 
 def _plain(bench: Bench, problem: Problem | None) -> Iterator[Problem]:
-    """No mask."""
+    """No mask; of one length where the problem is, since an edge may stand at either end of two."""
+    is_square = problem is not None and problem.sizes.q_len == problem.sizes.kv_len
     for sizes in (OTHER, USUAL):
-        yield bench.draw("confirm", sizes)
+        length = sizes.get("q_len", Sizes.q_len)
+        yield bench.draw("confirm", {**sizes, "kv_len": length} if is_square else sizes)
 
 
 def _shown(bench: Bench, problem: Problem | None) -> Iterator[Problem]:

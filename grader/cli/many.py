@@ -26,7 +26,7 @@ from grader.texts import Texts
 def grade_many(asked: Asked, texts: Texts) -> int:
     """The exit code of a course, once its results are kept and its figures shown."""
     check_numbers(asked)
-    known = ("terminal", *EXPORTS)
+    known = ("terminal", "json", *EXPORTS)
     if asked.format_ not in known:
         raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
     settings, texts = read_course(asked, texts)
@@ -62,8 +62,11 @@ def open_console(asked: Asked, texts: Texts) -> Console:
 
 def export(asked: Asked, batch: Collection[Graded], texts: Texts, view: View) -> None:
     """The whole batch in one of the formats for programs, piece by piece."""
-    if asked.format_ != "terminal":
-        console.write_all(EXPORTS[asked.format_](batch, texts, view), asked.output, texts)
+    if asked.format_ == "terminal":
+        return
+    # Of several files, JSON is an object a line.
+    name = "jsonl" if asked.format_ == "json" else asked.format_
+    console.write_all(EXPORTS[name](batch, texts, view), asked.output, texts)
 
 
 def list_similar(asked: Asked, settings: Settings, texts: Texts) -> str:

@@ -98,7 +98,7 @@ def check_format(asked: Asked) -> None:
         return
     from grader.exports import EXPORTS, HOSTS
 
-    known = (*FORMATS, *(name for name in (*EXPORTS, *HOSTS) if name not in FORMATS))
+    known = (*FORMATS, *EXPORTS, *HOSTS)
     if asked.format_ not in known:
         raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
 

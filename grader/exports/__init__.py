@@ -47,7 +47,7 @@ RenderOne = Callable[[Graded, Texts, View], str]
 Fill = Callable[[bytes, Iterable[Graded], str], Filled]
 
 EXPORTS: dict[str, RenderBatch] = {
-    "json": as_json.render,
+    "array": as_json.render,
     "jsonl": as_jsonl.render,
     "csv": as_csv.render,
     "junit": as_junit.render,

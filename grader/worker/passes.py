@@ -67,8 +67,12 @@ def autocast(dtype: str | None) -> Any:
 
 
 def gradient_mode(request: dict[str, Any]) -> Any:
-    """A call in eval whose gradients nobody asks for is made as in use, without a graph."""
-    asked = request["cotangent"] is not None or request["train"]
+    """A call in eval whose gradients nobody asks for is made as in use, without a graph.
+
+    On a module that is used again, that is: what fails so is judged once more on a fresh one, and
+    there with a graph.
+    """
+    asked = request["cotangent"] is not None or request["train"] or request["keep"] is None
     looked_at = request["watch"] or request["trace"]
     return contextlib.nullcontext() if asked or looked_at else torch.no_grad()
 

@@ -44,7 +44,9 @@ def switches_causality(bench: Bench, case: Case) -> Finding:
             # What hides the future while its constructor's switch is off.
             return failed("mask.switch-idle", name=_turned(bench.plan, plan))
         contract = replace(bench.contract, causal=on)
-        turned = replace(bench, plan=plan, contract=contract, carried=list(bench.carried))
+        turned = replace(
+            bench, remembered={}, plan=plan, contract=contract, carried=list(bench.carried)
+        )
         found = _alone(turned, case)
         if isinstance(found, Hint):
             found = found.finding or _with(turned, case, COMBINED)
@@ -63,7 +65,7 @@ def _does_nothing(bench: Bench, case: Case, plan: CallPlan) -> bool:
     given = any(slot.role in MASKS for slot in plan.forward)
     if not given or plan.build == bench.plan.build:
         return False
-    turned = replace(bench, plan=plan, carried=list(bench.carried))
+    turned = replace(bench, remembered={}, plan=plan, carried=list(bench.carried))
     problem = turned.draw(case, SQUARE)
     seen = turned.run(turned.probe(problem))
     return not (trouble(seen) or _wrong(compare(turned, case, problem, seen, named=False)))
@@ -140,7 +142,9 @@ def returns_weights_when_told(bench: Bench, case: Case) -> Finding:
         if found is not None:
             return found
     for plan in bench.plan.turned("returns"):
-        turned = replace(bench, plan=replace(plan, weights=None), carried=list(bench.carried))
+        turned = replace(
+            bench, remembered={}, plan=replace(plan, weights=None), carried=list(bench.carried)
+        )
         found = _returned(turned, case)
         if found is not None:
             return _inside("weights.switch", bench.plan, plan, found)
@@ -163,7 +167,7 @@ def _returned(bench: Bench, case: Case) -> Finding | None:
     shape = bench.plan.arrange(problem.truth.output).shape
     place = next((at for at, tensor in tensors if tensor.shape == shape), None)
     if place is not None:
-        placed = replace(bench, plan=replace(bench.plan, output=place, weights=None))
+        placed = replace(bench, remembered={}, plan=replace(bench.plan, output=place, weights=None))
         found = _wrong(compare(placed, case, problem, seen))
     others = [tensor.astype(float) for at, tensor in tensors if at != place]
     return found or _differing_weights(bench, case, problem, others)
