@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -17,6 +19,7 @@ from grader.worker import protocol
 
 START_SECONDS = 120.0
 CONTROL_SECONDS = 5.0
+KILL_SECONDS = 5.0
 DATAGRAM = 64 << 10
 PIPE_SIZE = 1 << 20
 
@@ -84,6 +87,7 @@ class Forked:
     def end(self) -> Ended:
         """The zygote is its parent and so the one who can kill and wait without a race."""
         reply, _ = self.zygote.control({"op": "end", "pid": self.pid})
+        self.zygote.workers.discard(self.pid)
         self.line.drain()
         self.line.close()
         return Ended(reply["exit"], reply["cpu_seconds"], reply["max_rss_kib"])
@@ -95,6 +99,7 @@ class Zygote:
 
     launched: Launched
     request: int = 0
+    workers: set[int] = field(default_factory=set)
     _environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -125,6 +130,7 @@ class Zygote:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
+        self.workers.add(int(reply["pid"]))
         return Forked(self, int(reply["pid"]), Line(ours_in, ours_out, ours_printed, output))
 
     def control(
@@ -143,8 +149,7 @@ class Zygote:
     def restart(self) -> None:
         """A new zygote in place of one that was killed or stopped."""
         self.launched.control.close()
-        self.launched.process.kill()
-        self.launched.process.wait()
+        self._kill()
         self.launched = launch_zygote()
         self._environment.clear()
 
@@ -154,8 +159,18 @@ class Zygote:
         try:
             self.launched.process.wait(2.0)
         except subprocess.TimeoutExpired:
-            self.launched.process.kill()
-            self.launched.process.wait()
+            self._kill()
+
+    def _kill(self) -> None:
+        """End it, and first its workers: one that traces it would keep it from being waited for."""
+        for pid in self.workers:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        self.workers.clear()
+        self.launched.process.kill()
+        # What a worker has started may trace it too: then it is left, rather than waited for.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.launched.process.wait(KILL_SECONDS)
 
     def _receive(self, seconds: float) -> tuple[dict[str, Any], list[protocol.Blob]]:
         self.launched.control.settimeout(seconds)
