@@ -50,7 +50,7 @@ def test_switch_that_is_a_hint_is_given_its_mask(grade_source):
         (TRIANGLE.format("triu(2)"), "causal-one-ahead"),
         (TRIANGLE.format("triu()"), "causal-diagonal-hidden"),
         ("\n    pass", "causal-mask-missing"),
-        (TRIANGLE.format("tril(-1)"), "mask-transposed"),
+        (TRIANGLE.format("tril(-1)"), "causal-reversed"),
         (TRIANGLE.format("no_such_method()"), "no-such-method"),
     ],
 )
