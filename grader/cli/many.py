@@ -40,7 +40,7 @@ def grade_many(asked: Asked, texts: Texts) -> int:
                 write_feedback(asked.feedback, Shown(batch, settings), texts, view)
             fill_gradebooks(asked, batch, texts)
             if asked.similar:
-                told.show(list_similar(asked, settings, texts))
+                told.show("\n" + list_similar(asked, settings, texts))
             return exit_code(batch, asked.min_score)
     except KeyboardInterrupt:
         kept = asked.results is not None

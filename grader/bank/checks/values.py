@@ -102,36 +102,6 @@ def matches_reference(
     return trouble(seen) or compare(bench, case, problem, seen, slack=slack)
 
 
-def matches_in_some_rows(
-    bench: Bench,
-    case: Case,
-    sizes: Mapping[str, int],
-    rows: int,
-    mask: Mapping[str, str] | None = None,
-    dtype: str = "float64",
-) -> Finding:
-    """As `matches_reference` for the output of some queries, among them the first and the last.
-
-    For long sequences, where working out all rows would take as long as many other cases. A
-    mistake made elsewhere may make the rows depend on each other: then all of them are looked at.
-    """
-    problem = bench.draw(case, sizes, mask=mask, dtype=dtype)
-    seen = bench.run(bench.probe(problem, output_only=True))
-    found = trouble(seen)
-    if found is not None:
-        return found
-    output = bench.answer(seen).output
-    whole = output is None or output.shape != problem.inputs[0].shape
-    # Positions inside, and padded queries, are of the sequence as a whole.
-    joined = bench.carried or bench.contract.positions or bench.contract.padded
-    if output is None or whole or joined:
-        return compare(bench, case, problem, seen)
-    last = problem.sizes.q_len - 1
-    within = bench.rng(f"{case.id} rows").choice(np.arange(1, last), rows - 2, replace=False)
-    some = [0, *sorted(int(row) for row in within), last]
-    return judge_answer(bench, case, problem.of_queries(some), Answer(output[:, some], None))
-
-
 def takes_mask_forms(
     bench: Bench, case: Case, forms: list[str], sizes: Mapping[str, int] | None = None
 ) -> Finding:
