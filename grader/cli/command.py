@@ -77,25 +77,29 @@ def main(
     """Read every option into one object, and do what it asks for."""
     given = locals()
     asked = Asked(**{one.name: given[one.name] for one in fields(Asked)})
+    console.leave(attempt(asked, context.obj))
+
+
+def attempt(asked: Asked, launched: Launched | None) -> int:
+    """The exit code of what was asked for; where it fails, one sentence says why."""
     texts = load_texts("en")
     try:
-        texts = load_texts(lang or system_language())
-        if bank:
-            use_banks(bank)
+        texts = load_texts(asked.lang or system_language())
+        if asked.bank:
+            use_banks(asked.bank)
             texts = load_texts(texts.language)
-        code = act(asked, context.obj, texts)
+        return act(asked, launched, texts)
     except (UnusableSubmission, UsageError) as error:
         console.say(texts, error.message)
-        code = UNUSABLE
+        return UNUSABLE
     except GraderError as error:
         console.say(texts, error.message)
-        code = OUR_FAULT
+        return OUR_FAULT
     except Exception as error:
         # A fault of ours, and still one sentence: the file and the seed are enough to find it.
         said = {"type": type(error).__name__, "text": str(error)[:200]}
         console.say(texts, Message("error.grader", said))
-        code = OUR_FAULT
-    console.leave(code)
+        return OUR_FAULT
 
 
 def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
