@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask, all-masked-rows
+# mha-grade: free; expect: failed; in: padding-mask, all-masked-rows; mistake: padding-leaks; line: 31
 """A reader with lengths, written with out-of-place index arithmetic and baddbmm."""
 import torch
 from torch import nn
