@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from test_cli import mha_grade
 
+from grader.cli.exports import write_feedback
 from grader.course.batch import Batch
 from grader.course.command import Console, grade_course
 from grader.course.gather import gather
@@ -24,6 +25,7 @@ from grader.course.summary import render, sum_up
 from grader.errors import UsageError
 from grader.grade import grade
 from grader.model import Message, Terms, stored
+from grader.reports import View
 from grader.texts import load_texts
 
 ROOT = Path(__file__).parent.parent
@@ -330,3 +332,13 @@ def left_over(parent):
     time.sleep(1.0)
     found = subprocess.run(["ps", "-eo", "ppid="], capture_output=True, text=True, check=False)
     return str(parent) in found.stdout.split()
+
+
+def test_no_feedback_overwrites_another(tmp_path, here, folder):
+    with Store() as store:
+        run(folder, store, here)
+        one = next(iter(counted(store, "latest")))
+    batch = [replace(one, student=name) for name in ("a/b", "a_b", "A_b", "..")]
+    write_feedback(tmp_path / "back", batch, load_texts("en"), View())
+    names = sorted(path.name for path in (tmp_path / "back").iterdir())
+    assert names == ["A_b_3.txt", "_.txt", "a_b.txt", "a_b_2.txt"]

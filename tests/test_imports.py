@@ -13,6 +13,7 @@ STANDARD = sys.stdlib_module_names
 LAYERS = {
     "model": [],
     "errors": ["model"],
+    "disk": ["errors"],
     "clean": [],
     "files": [],
     "definition": ["model"],

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader.clean import clean
-from grader.errors import TextError, UsageError
+from grader.disk import reaching
+from grader.errors import TextError
 from grader.model import Message
 from grader.texts import Texts
 
@@ -41,38 +42,29 @@ def note(line: str) -> None:
 
 
 def write_all(pieces: Iterable[str], output: Path | None, texts: Texts) -> None:
-    """As `write`, piece by piece."""
+    """Piece by piece, to a file if one is named, else to standard output."""
     if output is None:
         for piece in pieces:
             show(piece)
         return
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.writelines(pieces)
-    except OSError as error:
-        raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
+    with (
+        reaching(output, "file.unwritable"),
+        open(output, "w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        file.writelines(pieces)
     note(texts("written", path=output))
 
 
 def write(text: str, output: Path | None, texts: Texts) -> None:
     """To a file if one is named, else to standard output."""
-    if output is None:
-        show(text)
-        return
-    try:
-        output.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UsageError("file.unwritable", path=str(output), detail=error.strerror) from None
-    note(texts("written", path=output))
+    write_all([text], output, texts)
 
 
 def show(text: str) -> None:
     """To standard output."""
-    try:
+    with reaching("stdout", "file.unwritable"):
         sys.stdout.write(text)
         sys.stdout.flush()
-    except OSError as error:
-        raise UsageError("file.unwritable", path="stdout", detail=error.strerror) from None
 
 
 def say(texts: Texts, message: Message) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from grader.cli import console
 from grader.cli.options import Asked
 from grader.course.settings import Settings
+from grader.disk import reaching, read_bytes, write_bytes
 from grader.errors import UsageError
 from grader.exports import GRADEBOOKS, PACKS, Filled, Pack, Visibility, for_students
 from grader.model import Graded
@@ -49,18 +51,25 @@ def show_student(graded: Graded, settings: Settings) -> Graded:
 
 
 def write_feedback(folder: Path, batch: Iterable[Graded], texts: Texts, view: View) -> None:
-    """A text file for each student, by id; several attempts are numbered."""
-    try:
+    """A text file for each submission, named by student and, from the second on, by attempt."""
+    taken: set[str] = set()
+    with reaching(folder, "file.unwritable"):
         folder.mkdir(parents=True, exist_ok=True)
         for graded in batch:
-            attempt = f"-{graded.attempt}" if graded.attempt > 1 else ""
-            name = (ODD.sub("_", graded.student).strip(".") or "_")[:100]
-            path = folder / f"{name}{attempt}.txt"
             report = FORMATS["terminal"](graded.report, texts, view)
+            path = folder / f"{_name_file(graded, taken)}.txt"
             path.write_text(report, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        detail = error.strerror or str(error)
-        raise UsageError("file.unwritable", path=str(folder), detail=detail) from None
+
+
+def _name_file(graded: Graded, taken: set[str]) -> str:
+    """A name that every system takes, and that nobody else's file has."""
+    attempt = f"-{graded.attempt}" if graded.attempt > 1 else ""
+    plain = (ODD.sub("_", graded.student).strip(".") or "_")[:100] + attempt
+    numbered = (f"{plain}_{number}" for number in itertools.count(2))
+    # Some systems take upper and lower case for the same.
+    name = next(n for n in itertools.chain([plain], numbered) if n.lower() not in taken)
+    taken.add(name.lower())
+    return name
 
 
 def fill_gradebooks(asked: Asked, batch: Collection[Graded], texts: Texts) -> None:
@@ -73,9 +82,9 @@ def fill_gradebooks(asked: Asked, batch: Collection[Graded], texts: Texts) -> No
             if system == "canvas":
                 raise UsageError("gradebook.column")
             column = "Grade"
-        filled = GRADEBOOKS[system](_read(path), batch, column)
+        filled = GRADEBOOKS[system](read_bytes(path), batch, column)
         target = path.with_name(f"{path.stem}-graded{path.suffix}")
-        _write(target, filled.content)
+        write_bytes(target, filled.content)
         for line in _tell(filled, target, texts):
             console.note(line)
 
@@ -94,22 +103,6 @@ def write_pack(asked: Asked, texts: Texts) -> None:
         raise UsageError("pack.unknown", wanted=asked.pack, known=", ".join(PACKS))
     if asked.output is None:
         raise UsageError("pack.no-output")
-    extra = {} if asked.course is None else {"course.yaml": _read(asked.course)}
-    _write(asked.output, PACKS[asked.pack](Pack(extra=extra), texts))
+    extra = {} if asked.course is None else {"course.yaml": read_bytes(asked.course)}
+    write_bytes(asked.output, PACKS[asked.pack](Pack(extra=extra), texts))
     console.note(texts("written", path=asked.output))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        detail = error.strerror or str(error)
-        raise UsageError("file.unreadable", path=str(path), detail=detail) from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        detail = error.strerror or str(error)
-        raise UsageError("file.unwritable", path=str(path), detail=detail) from None

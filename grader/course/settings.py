@@ -10,6 +10,7 @@ from typing import Any
 
 from grader.bank.schema import Reader, read_yaml
 from grader.course.options import Options
+from grader.disk import read_bytes
 from grader.errors import UsageError
 from grader.model import Limits, Terms
 
@@ -68,11 +69,7 @@ def choose_settings(options: Options) -> Settings:
 
 def read_settings(path: Path) -> Settings:
     """A course file; raises BankError naming file and key, UsageError where there is no file."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        detail = error.strerror or str(error)
-        raise UsageError("file.unreadable", path=str(path), detail=detail) from None
+    raw = read_bytes(path)
     reader = Reader(path.name)
     data = reader.mapping(read_yaml(reader.name, raw) or {}, "file", KEYS)
     chosen: dict[str, Any] = {
