@@ -57,8 +57,7 @@ MAX_SEED = 2**63 - 1
 class Request:
     """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes.
 
-    `terms` are a course's own points and limits. `packages` may be imported by the file
-    beside those that every file may.
+    `terms` are a course's own points and limits, and what may be imported beside the usual.
     """
 
     seed: int
@@ -66,7 +65,6 @@ class Request:
     class_name: str | None = None
     walked: bool = True
     terms: Terms = field(default_factory=Terms)
-    packages: tuple[str, ...] = ()
 
     def load(self, named: str) -> Exercise:
         """The exercise of this name on the terms that were asked for."""
@@ -95,8 +93,7 @@ def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     began = time.monotonic()
     named = request.exercise or header_exercise(submission.source) or FREE
     exercise = request.load(named)
-    packages = (*exercise.packages, *request.packages)
-    session = Session(forge, submission, exercise.limits, packages)
+    session = Session(forge, submission, exercise.limits, exercise.packages)
     try:
         report = _grade(session, submission, request, named)
     finally:

@@ -14,7 +14,7 @@ from test_corpus import read_header
 
 from grader.grade import Request, grade
 from grader.intake import read_submission
-from grader.model import Outcome
+from grader.model import Outcome, Terms
 from grader.texts import load_texts
 
 FOLDER = Path(__file__).parent / "packages"
@@ -47,7 +47,7 @@ def test_package_gets_its_verdict(path, forge):
         pytest.skip(why)
     expected = read_header(path)
     installed = tuple(importlib.metadata.packages_distributions())
-    report = grade(read_submission(path), forge, Request(seed=7, packages=installed))
+    report = grade(read_submission(path), forge, Request(seed=7, terms=Terms(packages=installed)))
     assert report.refusal is None, load_texts("en").say(report.refusal)
     assert not report.has_errors
     assert report.is_free

@@ -20,6 +20,7 @@ language: zh
 visibility: {default: visible, all-masked-rows: after-deadline, values: hidden}
 deadline: 2026-12-24T23:59:00+01:00
 banks: [private]
+packages: [pluggy]
 """
 
 
@@ -37,7 +38,9 @@ def test_every_key_is_read(read, tmp_path):
     found = read(COURSE)
     assert (found.exercise, found.files, found.keep) == ("self-attention", "*.py", "best")
     assert found.terms == Terms(
-        {"scaling": 30.0, "dropout": 0.0}, {"probe_seconds": 2.0, "memory_mib": 1024.0}
+        {"scaling": 30.0, "dropout": 0.0},
+        {"probe_seconds": 2.0, "memory_mib": 1024.0},
+        ("pluggy",),
     )
     assert (found.hints, found.language) == (2, "zh")
     assert found.visibility["values"] == "hidden"
@@ -57,6 +60,7 @@ def test_empty_file_decides_nothing(read):
         ("keep: first", "bank.wrong-value", ("keep", "first")),
         ("hints: 4", "bank.wrong-value", ("hints", "4")),
         ("weights: [1]", "bank.wrong-value", ("weights",)),
+        ("weights: {skaling: 1}", "bank.unknown-key", ("weights", "skaling")),
         ("weights: {scaling: -1}", "bank.wrong-value", ("weights: scaling", "-1")),
         ("limits: {seconds: 1}", "bank.unknown-key", ("limits", "seconds")),
         ("visibility: {values: never}", "bank.wrong-value", ("visibility: values", "never")),

@@ -119,8 +119,7 @@ class Asked:
     def request(self) -> Request:
         """How one file is to be graded."""
         walked = self.walk or self.format_ != "terminal"
-        seed, packages = choose_seed(self.seed), tuple(self.package or ())
-        return Request(seed, self.chosen, self.class_name, walked, packages=packages)
+        return Request(choose_seed(self.seed), self.chosen, self.class_name, walked)
 
     def view(self) -> View:
         """What is to be seen of a report."""
@@ -139,6 +138,7 @@ class Asked:
             merge=tuple(self.merge or ()),
             regrade=self.regrade,
             banks=tuple(self.bank or ()),
+            packages=tuple(self.package or ()),
             trust=self.trust,
             jobs=self.jobs,
             executor=self.executor,

@@ -190,5 +190,6 @@ def _versions() -> str:
 def _fingerprint(name: str, settings: Settings, seed: int, class_name: str | None) -> str:
     """Grader, torch, bank, terms and seed: another one of these may give another grade."""
     exercise = load_exercise(name).on_terms(settings.terms)
-    depends = (_versions(), name, exercise.version, exercise.areas, exercise.limits, seed)
+    bank = exercise.version, exercise.areas, exercise.limits, exercise.packages
+    depends = (_versions(), name, *bank, seed)
     return hashlib.sha256(repr((*depends, class_name)).encode()).hexdigest()[:16]

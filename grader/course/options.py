@@ -20,6 +20,7 @@ class Options:
     merge: tuple[Path, ...] = ()
     regrade: bool = False
     banks: tuple[Path, ...] = ()
+    packages: tuple[str, ...] = ()
     trust: bool = False
     jobs: int | None = None
     executor: str = "local"

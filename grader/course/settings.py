@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from grader.bank.loader import AREAS
 from grader.bank.schema import Reader, read_yaml
 from grader.course.options import Options
 from grader.disk import read_bytes
@@ -29,6 +30,7 @@ KEYS = (
     "visibility",
     "deadline",
     "banks",
+    "packages",
 )
 
 
@@ -62,6 +64,7 @@ def choose_settings(options: Options) -> Settings:
         settings,
         exercise=options.exercise or settings.exercise,
         keep=options.keep or settings.keep,
+        terms=replace(settings.terms, packages=(*settings.terms.packages, *options.packages)),
         # Whole paths: a lane may run elsewhere.
         banks=tuple(bank.resolve() for bank in (*settings.banks, *options.banks)),
     )
@@ -83,7 +86,11 @@ def read_settings(path: Path) -> Settings:
         chosen["deadline"] = _read_time(reader, data["deadline"])
     return Settings(
         **chosen,
-        terms=Terms(_read_weights(reader, data), _read_limits(reader, data)),
+        terms=Terms(
+            _read_weights(reader, data),
+            _read_limits(reader, data),
+            tuple(map(str, reader.items(data.get("packages", []), "packages"))),
+        ),
         visibility=_read_visibility(reader, data),
         banks=tuple(
             path.parent / str(folder) for folder in reader.items(data.get("banks", []), "banks")
@@ -92,9 +99,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def _read_weights(reader: Reader, data: Mapping[str, Any]) -> dict[str, float]:
-    found = data.get("weights", {})
-    if not isinstance(found, dict):
-        reader.refuse("bank.wrong-value", "weights", found, ["a mapping"])
+    found = reader.mapping(data.get("weights", {}), "weights", AREAS)
     return {
         # An area may count for nothing.
         str(area): 0.0 if points == 0 else reader.number(points, f"weights: {area}")

@@ -82,20 +82,26 @@ class Exercise:
     packages: tuple[str, ...] = ()
 
     def on_terms(self, terms: Terms) -> Exercise:
-        """The same cases with a course's own points and limits; the points still make 100."""
-        wanted = {area: terms.weights.get(area, points) for area, points in self.areas.items()}
+        """The same cases with a course's own limits, packages and points, which still make 100."""
+        packages = (*self.packages, *terms.packages)
+        found = replace(self, limits=self.limits.changed(terms.limits), packages=packages)
+        return found._weighted(terms.weights) if terms.weights else found
+
+    def _weighted(self, weights: Mapping[str, float]) -> Exercise:
+        wanted = {area: weights.get(area, points) for area, points in self.areas.items()}
         total = sum(wanted.values()) or 1.0
         areas = {area: 100.0 * points / total for area, points in wanted.items()}
         cases = tuple(
             replace(case, points=case.points * areas[case.area] / self.areas[case.area])
             for case in self.cases
         )
-        return replace(self, areas=areas, cases=cases, limits=self.limits.changed(terms.limits))
+        return replace(self, areas=areas, cases=cases)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a course changes: points by area, in any unit, and limits by name."""
+    """What a course changes: points by area, in any unit, limits by name, further packages."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
