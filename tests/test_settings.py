@@ -5,9 +5,10 @@ import datetime
 import pytest
 
 from grader.bank import load_exercise
-from grader.course.settings import read_settings
+from grader.course.settings import Settings, open_banks, read_settings
 from grader.errors import BankError, UsageError
 from grader.model import Terms
+from grader.texts import load_texts
 
 COURSE = """
 exercise: self-attention
@@ -95,3 +96,12 @@ def test_points_still_make_a_hundred():
     assert found.limits.memory_mib == 1024
     assert type(found.limits.memory_mib) is int
     assert found.limits.probe_seconds == plain.limits.probe_seconds
+
+
+def test_what_is_to_be_hidden_must_exist():
+    open_banks(Settings(visibility={"default": "hidden", "values": "visible", "dropout": "hidden"}))
+    with pytest.raises(UsageError) as caught:
+        open_banks(Settings(visibility={"valves": "hidden"}))
+    assert load_texts("en").say(caught.value.message) == (
+        "visibility: there is no case and no area valves"
+    )

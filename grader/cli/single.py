@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import PurePath
 
-from grader.bank import load_exercise, use_banks
+from grader.bank import load_exercise
 from grader.cli.codes import NOT_PASSED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.console import write
 from grader.cli.options import Asked
 from grader.course.naming import recognise
-from grader.course.settings import Settings, choose_settings
+from grader.course.settings import Settings, choose_settings, open_banks
 from grader.errors import BankError, UsageError
 from grader.grade import Request, grade, reproduce
 from grader.intake import read_submission
@@ -28,8 +28,8 @@ def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     check_numbers(asked)
     check_format(asked)
     settings, texts = read_course(asked, texts)
-    if settings.banks:
-        use_banks(settings.banks)
+    if settings.banks or settings.visibility:
+        open_banks(settings)
     request = replace(asked.request(), terms=settings.terms)
     if request.exercise is None:
         request = replace(request, exercise=settings.exercise)

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bank import use_banks
 from grader.course import summary
 from grader.course.batch import Batch, Executor, Progress
 from grader.course.gather import Entry, gather
 from grader.course.options import Options
-from grader.course.settings import Settings
+from grader.course.settings import Settings, open_banks
 from grader.course.standing import Counted, Move, counted, moved
 from grader.course.store import MEMORY, Store
 from grader.errors import UsageError
@@ -43,7 +42,7 @@ def grade_course(
 
     Raises UsageError for options that do not go together, and where nothing is handed in.
     """
-    use_banks(settings.banks)
+    open_banks(settings)
     everything = gather(paths, settings.files)
     entries = _shard(everything, options.shard)
     if not entries and not options.merge:

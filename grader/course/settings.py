@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from grader.bank import exercise_ids, load_exercise, use_banks
 from grader.bank.loader import AREAS
 from grader.bank.schema import Reader, read_yaml
 from grader.course.options import Options
 from grader.disk import read_bytes
 from grader.errors import UsageError
-from grader.model import Limits, Terms
+from grader.model import FREE, Limits, Terms
 
 KEEP = ("latest", "best", "all")
 SHOWN = ("visible", "name-only", "after-deadline", "hidden")
@@ -68,6 +69,17 @@ def choose_settings(options: Options) -> Settings:
         # Whole paths: a lane may run elsewhere.
         banks=tuple(bank.resolve() for bank in (*settings.banks, *options.banks)),
     )
+
+
+def open_banks(settings: Settings) -> None:
+    """Put the course's own exercises in use, and refuse what none of all has a case or area for."""
+    use_banks(settings.banks)
+    if settings.visibility:
+        exercises = [load_exercise(name) for name in (*exercise_ids(), FREE)]
+        cases = {case.id for exercise in exercises for case in exercise.cases}
+        for name in settings.visibility:
+            if name not in cases and name not in (DEFAULT, *AREAS):
+                raise UsageError("course.no-such-case", wanted=name)
 
 
 def read_settings(path: Path) -> Settings:
