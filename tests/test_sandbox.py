@@ -172,6 +172,17 @@ def test_byte_at_a_time_is_too_late(open_session):
     assert seconds < 1.0
 
 
+def test_lost_zygote_costs_no_output_and_no_descriptor(own_forge, submit):
+    source = hostile("print('last words', flush=True); os.kill(os.getppid(), 9); time.sleep(0.2)")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        session = Session(own_forge, submit(source), Limits(probe_seconds=1.0), without=WALLS)
+        session.run(call("Bad"))
+        session.close()
+        assert session.printed.text == "last words\n"
+    assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
 def test_long_output_is_counted(open_session):
     session = open_session(hostile("for _ in range(100): print('x' * 1_000_000)"))
     assert run_bad(session).status is Status.OK

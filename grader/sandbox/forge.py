@@ -86,10 +86,13 @@ class Forked:
 
     def end(self) -> Ended:
         """The zygote is its parent and so the one who can kill and wait without a race."""
-        reply, _ = self.zygote.control({"op": "end", "pid": self.pid})
+        try:
+            reply, _ = self.zygote.control({"op": "end", "pid": self.pid})
+        finally:
+            # Also where the zygote is lost: what was printed is told, and no descriptor stays open.
+            self.line.drain()
+            self.line.close()
         self.zygote.workers.discard(self.pid)
-        self.line.drain()
-        self.line.close()
         return Ended(reply["exit"], reply["cpu_seconds"], reply["max_rss_kib"])
 
 

@@ -13,6 +13,8 @@ from grader.errors import ClosedError, LateError, ProtocolError
 from grader.worker import protocol
 
 CHUNK = 1 << 18
+# Of printed text at once: more than a pipe can hold.
+MOST_CHUNKS = 64
 
 
 @dataclass
@@ -77,8 +79,10 @@ class Line:
             raise ProtocolError("worker.unreadable", detail=str(error)) from None
 
     def drain(self) -> None:
-        """Take what has been printed and not read yet."""
-        while self._printed_open and self._ready(self.printed, writing=False, seconds=0):
+        """Take what has been printed and not read yet; one that prints for ever is left at it."""
+        for _ in range(MOST_CHUNKS):
+            if not self._printed_open or not self._ready(self.printed, writing=False, seconds=0):
+                return
             self._take_printed()
 
     def close(self) -> None:
