@@ -160,7 +160,7 @@ class Milder:
             yield key, data
 
 
-def test_fault_of_ours_is_an_error_and_no_grade(folder):
+def test_fault_of_ours_is_an_error_and_no_grade(folder, here):
     class Broken:
         def run(self, tasks):
             for task in tasks:
@@ -170,6 +170,8 @@ def test_fault_of_ours_is_an_error_and_no_grade(folder):
         progress = run(folder, store, Broken())
         assert progress.errors == 3
         figures = sum_up(counted(store, "latest"))
+        assert run(folder, store, here).graded == 4
+        assert sum_up(counted(store, "latest")).broken == []
     assert figures.broken == ["ada.py", "bo.py", "cy.py"]
     assert [path for path, _ in figures.refused] == ["di.py"]
 

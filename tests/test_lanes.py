@@ -47,6 +47,32 @@ def test_a_killer_costs_itself_alone(ahead, chunk):
     assert all(found == {"key": key} for key, found in done if key != "killer")
 
 
+class Idle(Fragile):
+    """Its first one is found broken only when something is asked of it."""
+
+    def submit(self, function, batch):
+        if type(self).started == 1:
+            raise BrokenProcessPool("killed while idle")
+        return super().submit(function, batch)
+
+
+@pytest.mark.parametrize("keys", ["a", "ab", "abcd"])
+def test_lane_that_died_idle_costs_nothing(keys):
+    Idle.started = 0
+    assert sorted(stream(tasks(*keys), Idle, 2)) == [(key, {"key": key}) for key in keys]
+
+
+def test_lane_killed_once_from_outside_costs_nothing():
+    class Once(Fragile):
+        started = 0
+
+        def submit(self, function, batch):
+            self.broken = type(self).started == 1
+            return super().submit(function, batch)
+
+    assert list(stream(tasks("a"), Once, 2)) == [("a", {"key": "a"})]
+
+
 def test_two_killers_are_both_found():
     done = dict(stream(tasks("killer", "a", "b"), Fragile, 4))
     assert done == {"killer": LOST, "a": {"key": "a"}, "b": {"key": "b"}}

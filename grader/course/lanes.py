@@ -2,7 +2,7 @@
 
 Lanes are processes started afresh, one for each core. One that is killed takes no more with it
 than the tasks that were under way: they are given out again one by one, and only one that brings
-its lane down alone is given up.
+its lane down alone, and does so twice, is given up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -27,6 +27,7 @@ from grader.model import Message
 # Enough that no lane waits for the next, few enough that memory stays flat.
 AHEAD = 3
 LOOK_SECONDS = 0.5
+TRIES = 2
 LOST = Message("course.lost")
 
 
@@ -80,6 +81,7 @@ def stream(
     fresh = _chunks(tasks, chunk)
     # What was under way when it broke: looked at one by one, until it shows who was to blame.
     suspects: deque[Task] = deque()
+    blamed: Counter[str] = Counter()
     running: dict[Future[list[Done]], Sequence[Task]] = {}
     executor = start()
 
@@ -88,7 +90,7 @@ def stream(
             return False
         batch = [suspects.popleft()] if suspects else next(fresh, [])
         if batch:
-            running[executor.submit(work, batch)] = batch
+            running[_submit(executor, batch, broken)] = batch
         return bool(batch)
 
     try:
@@ -107,12 +109,25 @@ def stream(
                 running.clear()
                 _let_go(executor)
                 executor = start()
-                if len(lost) == 1:
+                blamed.update(task.key for task in lost[:1] if len(lost) == 1)
+                if blamed[lost[0].key] == TRIES:
                     yield lost[0].key, LOST
                 else:
                     suspects.extend(lost)
     finally:
         _let_go(executor, finished=not running)
+
+
+def _submit(
+    executor: Executor, batch: list[Task], broken: tuple[type[BaseException], ...]
+) -> Future[list[Done]]:
+    """One that breaks while nothing is asked of it says so only now."""
+    try:
+        return executor.submit(work, batch)
+    except broken as error:
+        future: Future[list[Done]] = Future()
+        future.set_exception(error)
+        return future
 
 
 def _let_go(executor: Executor, finished: bool = False) -> None:
