@@ -22,17 +22,24 @@ def read_submission(path: Path) -> Submission:
     Opened without following a link and without waiting for a pipe or a device, and looked at only
     once it is known to be a plain file of a plausible size.
     """
-    is_notebook = path.suffix.lower() == notebook.SUFFIX
-    raw = _read(path, notebook.MAX_BYTES if is_notebook else MAX_BYTES)
-    source = _take_cells(raw, path) if is_notebook else decode(raw, path)
-    return Submission(str(path), source, hashlib.sha256(raw).hexdigest())
+    return submit_bytes(str(path), _read(path, limit_of(path)))
 
 
 def submit_bytes(path: str, raw: bytes) -> Submission:
-    """What was read elsewhere, as out of an archive, under the same rules."""
-    if len(raw) > MAX_BYTES:
-        raise UnusableSubmission("file.too-big", path=path, limit=MAX_BYTES >> 10)
-    return Submission(path, decode(raw, Path(path)), hashlib.sha256(raw).hexdigest())
+    """What a file held, or a member of an archive, as a submission, by the same rules."""
+    if len(raw) > limit_of(Path(path)):
+        raise UnusableSubmission("file.too-big", path=path, limit=limit_of(Path(path)) >> 10)
+    take = _take_cells if _is_notebook(Path(path)) else decode
+    return Submission(path, take(raw, Path(path)), hashlib.sha256(raw).hexdigest())
+
+
+def limit_of(path: Path) -> int:
+    """The most bytes that a file of this name may have: a notebook's outputs take room."""
+    return notebook.MAX_BYTES if _is_notebook(path) else MAX_BYTES
+
+
+def _is_notebook(path: Path) -> bool:
+    return path.suffix.lower() == notebook.SUFFIX
 
 
 def submit_text(path: str, source: str) -> Submission:

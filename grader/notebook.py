@@ -15,6 +15,9 @@ SUFFIX = ".ipynb"
 MAX_BYTES = 8 << 20
 # A line for the shell or the notebook itself: %matplotlib inline, !pip install, files = !ls, ?help.
 MAGIC = re.compile(r"^([ \t]*)(?:%{1,2}[A-Za-z]|!|\?|[\w., \t]+=[ \t]*(?:!|%[A-Za-z])|[\w.]+\?+$)")
+FUTURE = re.compile(r"from __future__ import [\w, ]+(?:#.*)?$")
+# What cannot stand behind another statement in its line.
+COMPOUND = re.compile(r"(?:async|class|def|for|if|match|try|while|with)\b|@")
 # Of a cell that is Python all the same, whatever stands in its first line.
 PYTHON = ("%%time", "%%timeit", "%%capture", "%%prun")
 
@@ -26,7 +29,8 @@ def read_cells(raw: bytes) -> str:
     """
     try:
         notebook = json.loads(raw.decode("utf-8-sig"))
-        return "\n".join("\n".join(_read_lines(cell)) for cell in _find_code(notebook)) + "\n"
+        cells = ["\n".join(_read_lines(cell)) for cell in _find_code(notebook)]
+        return _raise_futures("\n".join(cells) + "\n")
     except (RecursionError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no notebook: {type(error).__name__}") from None
 
@@ -49,5 +53,23 @@ def _read_lines(source: str) -> Iterator[str]:
         if is_other:
             yield "# " + line
         else:
-            # Not a comment: it may be all that a block has.
-            yield f"{magic[1]}pass  # {line.strip()}" if magic else line
+            # Within a block not a comment: it may be all that the block has.
+            kept = f"{magic[1]}pass  # " if magic and magic[1] else "# "
+            yield kept + line.strip() if magic else line
+
+
+def _raise_futures(source: str) -> str:
+    """The same lines, with what cells import from the future in the first one.
+
+    In a notebook each cell is compiled by itself, and may begin with such an import.
+    """
+    lines = source.split("\n")
+    futures = [at for at, line in enumerate(lines) if FUTURE.match(line)]
+    if futures in ([], [0]) or COMPOUND.match(lines[0]):
+        return source
+    moved = "; ".join(lines[at].partition("#")[0].strip() for at in futures)
+    for at in futures:
+        lines[at] = "# " + lines[at]
+    plain = not lines[0].strip() or lines[0].startswith("#")
+    lines[0] = f"{moved}  {lines[0]}" if plain else f"{moved}; {lines[0]}"
+    return "\n".join(lines)

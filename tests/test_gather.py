@@ -1,5 +1,6 @@
 """Finding what was handed in, and whose it is."""
 
+import json
 import os
 import zipfile
 
@@ -142,3 +143,15 @@ def test_what_is_no_archive_or_list_is_said(tmp_path, name, content, key):
     with pytest.raises(UsageError) as caught:
         gather([path])
     assert caught.value.message.key == key
+
+
+def test_notebooks_and_long_lists_of_owners_are_read_from_archives(tmp_path):
+    path = tmp_path / "download.zip"
+    cell = {"cell_type": "code", "source": "x = 1", "outputs": ["A" * 2 * MAX_BYTES]}
+    others = "".join(f"submission_{n}: {{}}\n" for n in range(20_000, 40_000))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("submission_metadata.yml", others.encode() + METADATA)
+        archive.writestr("submission_11/mha.ipynb", json.dumps({"cells": [cell]}))
+    (entry,) = gather([path])
+    assert entry.owner == Owner("u1", "Ada Lovelace")
+    assert entry.read().source == "x = 1\n"

@@ -210,9 +210,23 @@ def notebook(*cells, **more):
         (["x = 1", "y = 2"], "x = 1\ny = 2\n"),
         ([["x = 1\n", "y = 2"]], "x = 1\ny = 2\n"),
         ([{"cell_type": "markdown", "source": "# no"}, "x = 1"], "x = 1\n"),
-        (["%matplotlib inline\nx = 1"], "pass  # %matplotlib inline\nx = 1\n"),
+        (["%matplotlib inline\nx = 1"], "# %matplotlib inline\nx = 1\n"),
+        (["from __future__ import a\nx = 1"], "from __future__ import a\nx = 1\n"),
+        (
+            ["import b\n", "from __future__ import a  # why\nx = 1"],
+            "from __future__ import a; import b\n\n# from __future__ import a  # why\nx = 1\n",
+        ),
+        (
+            ["!ls", "from __future__ import a", "from __future__ import c"],
+            "from __future__ import a; from __future__ import c  # !ls\n"
+            "# from __future__ import a\n# from __future__ import c\n",
+        ),
+        (
+            ["class A: pass", "from __future__ import a"],
+            "class A: pass\nfrom __future__ import a\n",
+        ),
         (["if a:\n    !ls\nelse: b"], "if a:\n    pass  # !ls\nelse: b\n"),
-        (["files = !ls", "nn.Linear??"], "pass  # files = !ls\npass  # nn.Linear??\n"),
+        (["files = !ls", "nn.Linear??"], "# files = !ls\n# nn.Linear??\n"),
         (["%%bash\nrm x", "y = 1"], "# %%bash\n# rm x\ny = 1\n"),
         (["%%time\nx = 1"], "pass  # %%time\nx = 1\n"),
         (["x = (5\n  % 3)"], "x = (5\n  % 3)\n"),

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.course.naming import Owner, read_owners, recognise
 from grader.errors import UnusableSubmission, UsageError
-from grader.intake import MAX_BYTES, read_submission, submit_bytes
+from grader.intake import limit_of, read_submission, submit_bytes
 from grader.model import Submission
 
 MAX_MEMBERS = 100_000
@@ -111,7 +111,7 @@ def _list_archive(path: Path) -> Iterator[Entry]:
         members = archive.infolist()
         names = sorted((m.filename for m in members), key=len)
         listed = next((name for name in names if name.endswith(METADATA)), None)
-        owners = read_owners(_take(archive, listed)) if listed else {}
+        owners = read_owners(_take(archive, listed, MAX_LIST)) if listed else {}
     except (OSError, zipfile.BadZipFile, RuntimeError) as error:
         raise UsageError("course.archive-unreadable", path=str(path), detail=str(error)) from None
     if len(members) > MAX_MEMBERS:
@@ -128,7 +128,7 @@ def _list_archive(path: Path) -> Iterator[Entry]:
 
 def _read_member(path: Path, member: str) -> bytes:
     try:
-        return _take(_archive(path), member)
+        return _take(_archive(path), member, limit_of(Path(member)))
     except (OSError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise UnusableSubmission("file.unreadable", path=member, detail=str(error)) from None
 
@@ -139,10 +139,10 @@ def _archive(path: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def _take(archive: zipfile.ZipFile, member: str) -> bytes:
-    """At most a little more than a file may have, whatever the archive says its size is."""
+def _take(archive: zipfile.ZipFile, member: str, limit: int) -> bytes:
+    """One byte more than the limit at most, whatever the archive says its size is."""
     with archive.open(member) as file:
-        return file.read(MAX_BYTES + 1)
+        return file.read(limit + 1)
 
 
 def _follow_list(path: Path) -> Iterator[Entry]:
