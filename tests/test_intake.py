@@ -228,7 +228,7 @@ def notebook(*cells, **more):
         (["if a:\n    !ls\nelse: b"], "if a:\n    pass  # !ls\nelse: b\n"),
         (["files = !ls", "nn.Linear??"], "# files = !ls\n# nn.Linear??\n"),
         (["%%bash\nrm x", "y = 1"], "# %%bash\n# rm x\ny = 1\n"),
-        (["%%time\nx = 1"], "pass  # %%time\nx = 1\n"),
+        (["%%time\nx = 1"], "# %%time\nx = 1\n"),
         (["x = (5\n  % 3)"], "x = (5\n  % 3)\n"),
         (["a = '多'\r\nb = 1"], "a = '多'\nb = 1\n"),
         ([], "\n"),
