@@ -19,7 +19,7 @@ from grader.worker import protocol
 NAMES = [
     *("status", "fault", "phase", "type", "bases"),
     *("text", "line", "returned", "structure", "kinds"),
-    *("shapes", "tensors", "after", "parameters", "input_gradients"),
+    *("tensors", "after", "parameters", "input_gradients"),
     *("parameter_gradients", "seen", "turned", "asked", "trace"),
     *("stray", "exit", "wanted", "classes", "name"),
     *("is_module", "has_forward", "constructor", "forward", "used_by"),

@@ -20,18 +20,14 @@ def read(language):
 
 
 PAGES = {language: read(language) for language in languages()}
-TEXTS = [
-    pytest.param(language, text, id=f"{language}-{mistake}-{key}")
-    for language, pages in PAGES.items()
-    for mistake, page in pages.items()
-    for key in SENTENCES
-    for text in [page[key]]
-]
-HINTS = [
-    pytest.param(language, mistake, id=f"{language}-{mistake}")
-    for language, pages in PAGES.items()
-    for mistake in pages
-]
+# Hundreds of texts under a few rules: a test is a rule, and names every text that breaks it.
+each_language = pytest.mark.parametrize("language", languages())
+
+
+def texts(language):
+    """(where, text) of every sentence in the pages of a language."""
+    for mistake, page in PAGES[language].items():
+        yield from ((f"{mistake}: {key}", page[key]) for key in SENTENCES)
 
 
 def stems(mistake):
@@ -50,9 +46,11 @@ def test_same_pages_in_both_languages():
     assert list(PAGES["en"]) == list(PAGES["zh"])
 
 
-@pytest.mark.parametrize(("language", "mistake"), HINTS)
-def test_page_has_the_agreed_keys(language, mistake):
-    assert list(PAGES[language][mistake]) == KEYS
+@each_language
+def test_page_has_the_agreed_keys(language):
+    assert {mistake: list(page) for mistake, page in PAGES[language].items()} == dict.fromkeys(
+        PAGES[language], KEYS
+    )
 
 
 def test_same_question_in_both_languages():
@@ -60,7 +58,7 @@ def test_same_question_in_both_languages():
     assert questions[0] == questions[1]
 
 
-@pytest.mark.parametrize("language", languages())
+@each_language
 def test_pages_are_those_of_the_named_mistakes(language):
     keys = load_texts(language).sentences
     named = {key.removeprefix("mistake.") for key in keys if key.startswith("mistake.")}
@@ -68,38 +66,55 @@ def test_pages_are_those_of_the_named_mistakes(language):
     assert named >= set(CATALOGUE)
 
 
-@pytest.mark.parametrize(("language", "text"), TEXTS)
-def test_text_ends_with_a_full_stop(language, text):
-    assert text.endswith("." if language == "en" else "。")
-    assert text == text.strip()
-    assert "\n" not in text
+@each_language
+def test_text_ends_with_a_full_stop(language):
+    end = "." if language == "en" else "。"
+    wrong = [(w, t) for w, t in texts(language) if not t.endswith(end) or t != t.strip()]
+    assert wrong == []
+    assert [(where, text) for where, text in texts(language) if "\n" in text] == []
 
 
-@pytest.mark.parametrize(("language", "mistake"), HINTS)
-def test_texts_are_short(language, mistake):
+@each_language
+def test_texts_are_short(language):
     """Three sentences at most, two before the mistake is named."""
     end = r"[.?!](?=\s|$)" if language == "en" else "[。？！]"
-    counts = {key: len(re.findall(end, PAGES[language][mistake][key])) for key in SENTENCES}
-    assert max(counts.values()) <= 3
-    assert max(counts["hint"], counts["pointer"]) <= 2
+    most = {"hint": 2, "pointer": 2}
+    wrong = [
+        (where, text)
+        for where, text in texts(language)
+        if len(re.findall(end, text)) > most.get(where.split(": ")[1], 3)
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize(("language", "mistake"), HINTS)
-def test_hint_has_no_word_of_the_id(language, mistake):
-    hint = PAGES[language][mistake]["hint"].lower()
-    words = re.findall("[a-z0-9]+", hint)
-    assert [w for w in words if w.startswith(tuple(stems(mistake)))] == []
+@each_language
+def test_hint_has_no_word_of_the_id(language):
+    told = {
+        mistake: [
+            word
+            for word in re.findall("[a-z0-9]+", page["hint"].lower())
+            if word.startswith(tuple(stems(mistake)))
+        ]
+        for mistake, page in PAGES[language].items()
+    }
+    assert {mistake: words for mistake, words in told.items() if words} == {}
 
 
-@pytest.mark.parametrize(("language", "mistake"), HINTS)
-def test_hint_and_pointer_repeat_nothing_of_the_name(language, mistake):
-    name = load_texts(language).sentences[f"mistake.{mistake}"]
-    for key in ("hint", "pointer"):
-        assert runs(PAGES[language][mistake][key]) & runs(name) == set()
+@each_language
+def test_hint_and_pointer_repeat_nothing_of_the_name(language):
+    names = load_texts(language).sentences
+    repeated = {
+        (mistake, key): runs(page[key]) & runs(names[f"mistake.{mistake}"])
+        for mistake, page in PAGES[language].items()
+        for key in ("hint", "pointer")
+    }
+    assert {where: words for where, words in repeated.items() if words} == {}
 
 
-@pytest.mark.parametrize(("language", "text"), [p for p in TEXTS if p.values[0] == "zh"])
-def test_chinese_is_punctuated_in_full_width(language, text):
-    assert re.findall(f"{CHINESE}[,:;?!()]|[,:;?!()]{CHINESE}", text) == []
+def test_chinese_is_punctuated_in_full_width():
+    marks = f"{CHINESE}[,:;?!()]|[,:;?!()]{CHINESE}"
     # Chinese and Latin stand apart by a space, as in the other texts.
-    assert re.findall(f"{CHINESE}[A-Za-z0-9]|[A-Za-z0-9]{CHINESE}", text) == []
+    joined = f"{CHINESE}[A-Za-z0-9]|[A-Za-z0-9]{CHINESE}"
+    for rule in (marks, joined):
+        found = {where: re.findall(rule, text) for where, text in texts("zh")}
+        assert {where: parts for where, parts in found.items() if parts} == {}

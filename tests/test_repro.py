@@ -1,5 +1,6 @@
 """A case as a script of plain torch: it fails for a wrong file, and passes for a right one."""
 
+import json
 import subprocess
 import sys
 
@@ -41,31 +42,64 @@ def script(forge, submit):
     return write
 
 
-def run(text, source, folder):
-    (folder / "mine.py").write_text(source, encoding="utf-8")
-    (folder / "shown.py").write_text(text, encoding="utf-8")
+# Runs each folder's script as `python shown.py` would, one after the other: torch is imported once,
+# and nothing of ours is there to be found.
+RUNNER = """
+import contextlib, io, json, os, runpy, sys
+
+told, folders = {}, sys.argv[1:]
+sys.argv[:] = ["shown.py"]
+for folder in folders:
+    os.chdir(folder)
+    printed, code = io.StringIO(), 0
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            runpy.run_path("shown.py", run_name="__main__")
+        except SystemExit as exit_:
+            code = exit_.code
+    told[folder] = code, printed.getvalue()
+print(json.dumps(told))
+"""
+
+
+def run_all(scripts, folder):
+    """{name: (text of the script, source of the file)} -> {name: (exit code, what it printed)}."""
+    for name, (text, source) in scripts.items():
+        (folder / name).mkdir()
+        (folder / name / "mine.py").write_text(source, encoding="utf-8")
+        (folder / name / "shown.py").write_text(text, encoding="utf-8")
+    folders = {str(folder / name): name for name in scripts}
     done = subprocess.run(
-        [sys.executable, "shown.py"], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, "-I", "-c", RUNNER, *folders], capture_output=True, text=True, timeout=120
     )
-    return done.returncode, done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+    return {folders[where]: tuple(told) for where, told in json.loads(done.stdout).items()}
+
+
+def test_scripts_tell_a_wrong_file_from_a_right_one(script, tmp_path):
+    scripts = {"heads": (script(HEADS, "mask-per-head"), HEADS)}
+    for case, ((old, new), _) in CASES.items():
+        wrong = PLAIN.replace(old, new)
+        assert wrong != PLAIN
+        text = script(wrong, case)
+        scripts |= {f"{case} wrong": (text, wrong), f"{case} right": (text, PLAIN)}
+    told = run_all(scripts, tmp_path)
+    assert told.pop("heads") == (0, "Right in these rows.\n")
+    right = {name: code for name, (code, _) in told.items() if name.endswith(" right")}
+    assert right == {f"{case} right": 0 for case in CASES}
+    for case, (_, said) in CASES.items():
+        code, printed = told[f"{case} wrong"]
+        assert (code, said in printed) == (1, True), (case, printed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_script_tells_a_wrong_file_from_a_right_one(case, script, tmp_path):
-    (old, new), said = CASES[case]
-    wrong = PLAIN.replace(old, new)
-    assert wrong != PLAIN
-    text = script(wrong, case)
-    code, printed = run(text, wrong, tmp_path)
-    assert (code, said in printed) == (1, True), printed
-    code, printed = run(text, PLAIN, tmp_path)
-    assert code == 0, printed
-
-
-@pytest.mark.slow
-def test_script_of_heads_in_a_list_passes(script, tmp_path):
-    assert run(script(HEADS, "mask-per-head"), HEADS, tmp_path) == (0, "Right in these rows.\n")
+def test_script_runs_on_its_own(script, tmp_path):
+    (tmp_path / "mine.py").write_text(PLAIN, encoding="utf-8")
+    (tmp_path / "shown.py").write_text(script(PLAIN, "values"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "shown.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("language", languages())

@@ -39,12 +39,13 @@ def test_languages_have_the_same_keys():
     assert list(load_texts("en").sentences) == list(load_texts("zh").sentences)
 
 
-@pytest.mark.parametrize("key", load_texts("en").sentences)
-def test_languages_have_the_same_placeholders(key):
-    english, chinese = (load_texts(name).sentences[key] for name in ("en", "zh"))
-    assert placeholders(english) == placeholders(chinese)
-    assert english.strip()
-    assert chinese.strip()
+def test_languages_have_the_same_placeholders():
+    english, chinese = (load_texts(name).sentences for name in ("en", "zh"))
+    unlike = [
+        key for key in english if placeholders(english[key]) != placeholders(chinese.get(key, ""))
+    ]
+    assert unlike == []
+    assert [key for key in english if not (english[key].strip() and chinese[key].strip())] == []
 
 
 def test_every_key_in_the_code_has_a_sentence():

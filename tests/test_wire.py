@@ -222,13 +222,6 @@ def test_inputs_after_the_call_travel(run):
     assert back.after[1] is None
 
 
-def test_shapes_travel_without_data(run):
-    (back,) = run(echo(Input(X, "float64"), device="meta", dtype="float64")).returned
-    assert back.kinds[0] == "meta tensor"
-    assert back.shapes[0] == (2, 4, 3)
-    assert 0 not in back.tensors
-
-
 def test_fault_travels(run):
     seen = run(echo(Input(X, "float64"), Input(X, "float64"), Input(X, "float64")))
     assert seen.status is Status.RAISED
@@ -241,7 +234,7 @@ def blob_of(*floats):
     return Blob("float64", (len(floats),), np.array(floats).tobytes())
 
 
-RETURNED = {"structure": "single", "kinds": ["tensor"], "shapes": [[]], "tensors": [0], "after": []}
+RETURNED = {"structure": "single", "kinds": ["tensor"], "tensors": [0], "after": []}
 FAULT = {"phase": "forward", "type": "E", "bases": ["E"], "text": "no", "line": 3}
 
 
@@ -265,7 +258,7 @@ def test_full_reply_is_read():
     assert (seen.ready_made, seen.stray, seen.exit_code) == ((("flex_attention", 7),), ("mask",), 3)
     (back,) = seen.returned
     assert back.tensors[0].tolist() == [1.0, 2.0]
-    assert back == Returned("single", ("tensor",), back.tensors, {0: "float64"}, ((),), ())
+    assert back == Returned("single", ("tensor",), back.tensors, {0: "float64"}, ())
 
 
 @pytest.mark.parametrize(
@@ -282,7 +275,6 @@ def test_full_reply_is_read():
         ({"status": "ok", "returned": [RETURNED | {"tensors": [True]}]}, "ValueError"),
         ({"status": "ok", "returned": [RETURNED | {"tensors": [0.0]}]}, "ValueError"),
         ({"status": "ok", "returned": [RETURNED | {"after": [7]}]}, "IndexError"),
-        ({"status": "ok", "returned": [RETURNED | {"shapes": [["a"]]}]}, "ValueError"),
         ({"status": "ok", "parameters": [["w", [1], "Linear"]]}, "ValueError"),
         ({"status": "ok", "parameters": [["w", None, "Linear", True]]}, "TypeError"),
         ({"status": "ok", "parameter_gradients": []}, "AttributeError"),

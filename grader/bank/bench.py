@@ -68,7 +68,14 @@ class Bench:
         run = self.run
 
         def noting(probe: Probe) -> Observation:
-            changes = (probe.watch, probe.trace, probe.recast, probe.between, probe.device != "cpu")
+            changes = (
+                probe.watch,
+                probe.trace,
+                probe.recast,
+                probe.between,
+                probe.moved,
+                probe.left,
+            )
             seen = run(probe if self.fresh or any(changes) else probe._replace(fresh=False))
             self.ready_made.update(seen.ready_made)
             self.shared |= seen.shared

@@ -72,8 +72,10 @@ class Probe(NamedTuple):
     or "deepcopy" or "state-dict", a copy that makes all further calls. `describe` asks for the
     parameters, `watch` for what the module uses and turns beyond its own, `trace` for the tensors
     made on the way; `output_only` leaves the values of all else that is returned over there. With
-    `without_norms` its LayerNorms let everything through, and parameters in `zeroed` are 0. Unless
-    `fresh`, the module may be one that an earlier probe built in the same way.
+    `without_norms` its LayerNorms let everything through, and parameters in `zeroed` are 0. `moved`
+    asks which plain tensors stay where they were when the module goes to another device; with
+    `left`, names of such, calls are made as if all else were there. Unless `fresh`, the module may
+    be one that an earlier probe built in the same way.
     """
 
     class_name: str
@@ -90,7 +92,8 @@ class Probe(NamedTuple):
     train: bool = False
     cotangent: Array | None = None
     directions: tuple[Array, ...] = ()
-    device: str = "cpu"
+    moved: bool = False
+    left: tuple[str, ...] = ()
     watch: bool = False
     return_inputs: bool = False
     plain_inputs: bool = False
@@ -123,15 +126,14 @@ class Returned(NamedTuple):
     """What one call gave back.
 
     `kinds` describes each returned item ("tensor", "none", "float", …) in order, and `tensors`
-    holds those that are tensors under their position; a lone tensor is position 0. `shapes` is
-    known for tensors without data (device "meta"). `after` are the inputs after the call.
+    holds those that are tensors under their position; a lone tensor is position 0. `after` are the
+    inputs after the call.
     """
 
     structure: str
     kinds: tuple[str, ...]
     tensors: Mapping[int, Array]
     dtypes: Mapping[int, str]
-    shapes: tuple[tuple[int, ...], ...]
     after: tuple[Array | None, ...]
 
 

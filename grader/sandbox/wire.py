@@ -98,7 +98,8 @@ def write_probe(
         "train": probe.train,
         "cotangent": None if probe.cotangent is None else add(probe.cotangent),
         "directions": [add(direction) for direction in probe.directions],
-        "device": probe.device,
+        "moved": probe.moved,
+        "left": list(probe.left),
         "watch": probe.watch,
         "return_inputs": probe.return_inputs,
         "plain_inputs": probe.plain_inputs,
@@ -246,7 +247,6 @@ def _read_returned(found: dict[str, Any], arrays: list[Array], dtypes: list[str]
         kinds=tuple(clean(kind, 120) for kind in found["kinds"]),
         tensors={i: arrays[_index(t)] for i, t in where.items()},
         dtypes={i: dtypes[_index(t)] for i, t in where.items()},
-        shapes=tuple(tuple(int(s) for s in shape) for shape in found["shapes"]),
         after=_pick(found["after"], arrays),
     )
 

@@ -38,9 +38,6 @@ class Answer:
             {
                 "structure": structure,
                 "kinds": kinds,
-                "shapes": [
-                    list(i.shape) if k == "meta tensor" else [] for i, k in zip(items, kinds)
-                ],
                 "tensors": [self._add(item, goes) for item, goes in zip(items, sent)],
                 "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
             }

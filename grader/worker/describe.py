@@ -107,13 +107,20 @@ def _is_learnable(value: object) -> bool:
 
 
 def stray(module: nn.Module) -> list[str]:
-    """Plain tensor attributes of one dimension or more, which `.to()` leaves where they are."""
+    """Plain tensor attributes of one dimension or more that a move left where they were."""
     known = {id(t) for t in (*module.parameters(), *module.buffers())}
     return [
         name
         for name, value in walk(module)
-        if isinstance(value, torch.Tensor) and value.dim() > 0 and id(value) not in known
+        if isinstance(value, torch.Tensor) and id(value) not in known
+        if value.dim() > 0 and value.device.type == "cpu"
     ]
+
+
+def part(module: nn.Module, left: list[str]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """The tensors that move with a module, and those of these names, which do not."""
+    named = {name: value for name, value in walk(module) if isinstance(value, torch.Tensor)}
+    return [*module.parameters(), *module.buffers()], [named[n] for n in left if n in named]
 
 
 def walk(module: nn.Module) -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import between, describe, protocol, ready_made, stand_in, trace, watch
+from . import apart, between, describe, protocol, ready_made, stand_in, trace, watch
 from .answer import Answer
 from .built import Built, Kept, WeightSets
 from .passes import autocast, call_module, cast, go_back, gradient_mode, make_inputs, materialise
@@ -82,8 +82,8 @@ class Submission:
             answer.describe_parameters(built.found)
         with self._guard("cast"):
             built.load(*weights)
-            if request["device"] != "cpu":
-                module.to(request["device"])
+            if request["moved"]:
+                module.to(apart.ELSEWHERE)
             module.train(request["train"])
         # What forward draws must not depend on whether a constructor has drawn before it; and the
         # state must be none that a file may set by itself.
@@ -91,7 +91,9 @@ class Submission:
         mode: Any = contextlib.nullcontext()
         if request["trace"]:
             known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
-            mode = recorder = trace.Recorder(self.name, known)
+            mode = trace.Recorder(self.name, known)
+        if request["left"]:
+            mode = apart.Apart(*describe.part(module, request["left"]))
         if request["watch"]:
             # A constructor draws its weights; forward in eval has nothing to draw.
             before["random state"] = watch.switches()["random state"]
@@ -104,8 +106,8 @@ class Submission:
                 with self._guard(request["between"]):
                     module = self._between(request, module, call, tensors)
             inputs = make_inputs(call, tensors, request)
-            if request["trace"]:
-                recorder.begin(inputs)
+            if request["trace"] or request["left"]:
+                mode.begin(inputs)
             with self._guard("forward"), mode, graph, autocast(request["autocast"]):
                 made.append((call_module(module, call, inputs), inputs))
             if request["cotangent"] is not None:
@@ -121,10 +123,10 @@ class Submission:
             for returned, inputs in made:
                 answer.add_returned(returned, inputs if request["return_inputs"] else [], wanted)
         if request["trace"]:
-            answer.add_trace(recorder.steps)
+            answer.add_trace(mode.steps)
         answer.header["asked"] = sorted(stand_in.ASKED)
         answer.header["seen"] = ready_made.take(module)
-        if request["device"] != "cpu":
+        if request["moved"]:
             answer.header["stray"] = describe.stray(module)
         self.kept.put(request["keep"], built)
 

@@ -50,7 +50,7 @@ def make_inputs(call: list[Any], tensors: list[torch.Tensor], request: dict[str,
         if entry["storage"] == "same" and inputs:
             inputs.append(inputs[0])
             continue
-        tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]]).to(request["device"])
+        tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]])
         tensor = STORAGES[entry["storage"]](tensor.clone())
         asked = request["cotangent"] is not None and not request["plain_inputs"]
         if asked and tensor.is_floating_point():

@@ -1,0 +1,107 @@
+"""Which forward would fail on a GPU for a plain tensor left on the CPU, as torch's "meta" says."""
+
+import pytest
+import torch
+from torch import nn
+
+from grader.worker import describe
+from grader.worker.apart import ELSEWHERE, Apart
+
+# What forward does with the plain tensor self.t of shape [3] and x of shape [2, 3] -> does it fail.
+USES = {
+    "x + self.t": True,
+    "x / self.t": True,
+    "x * self.t.sqrt()": True,
+    "x * (self.t * 2 + 1)": True,
+    "torch.where(self.t > 0, x, 0)": True,
+    "x.masked_fill(self.t == 0, 0.0)": True,
+    "torch.cat([x, self.t.view(1, 3)])": True,
+    "torch.stack([self.t, x[0]])": True,
+    "x @ self.t": True,
+    "nn.functional.linear(x, self.t.view(1, 3))": True,
+    "self.layer(x) + self.t": True,
+    "self.layer(self.t)": True,
+    "x.add_(self.t)": True,
+    "self.t[x.argmax(-1)]": True,
+    "x + self.t.clone().detach()": True,
+    "x + self.kept[0]": True,
+    "x + self.t.to(torch.float32)": True,
+    "x + self.t.float()": True,
+    "x + self.t.expand(2, 3)[:1]": True,
+    "x + self.t.split(3)[0]": True,
+    # Taken along, or of no consequence.
+    "x + self.t.to(x.device)": False,
+    "x + self.t.to(x)": False,
+    "x + self.t.type_as(x)": False,
+    "x + self.t.to(device=x.device, dtype=x.dtype)": False,
+    "x + torch.zeros(3, device=x.device)": False,
+    "x + x.new_ones(3)": False,
+    "x + self.t.tolist()[0]": False,
+    "x + len(self.t)": False,
+    "x + self.t[0]": False,
+    "x / self.t.sum()": False,
+    "x[:, self.t.long() % 3]": False,
+    "x + self.registered": False,
+    "self.layer(x)": False,
+    "(x + self.t) if self.t.device == x.device else x": False,
+    # Moved and thrown away: what is left behind is as it was.
+    "(self.t.to(x.device), x + self.t)[1]": True,
+}
+# Refused on a GPU, and not by torch's stand-in for one.
+LET_PASS = ("nn.functional.linear(x, self.t.view(1, 3))", "x.add_(self.t)", "self.t[x.argmax(-1)]")
+
+
+class Module(nn.Module):
+    def __init__(self, use):
+        super().__init__()
+        self.t = torch.arange(3.0)
+        self.kept = [torch.ones(3)]
+        self.layer = nn.Linear(3, 3)
+        self.register_buffer("registered", torch.ones(3))
+        self.use = eval(f"lambda self, x: {use}")  # each of the uses above
+
+    def forward(self, x):
+        return self.use(self, x)
+
+
+def fails_apart(module):
+    mode = Apart(*describe.part(module, ["t", "kept[0]"]))
+    x = torch.randn(2, 3)
+    mode.begin([x])
+    try:
+        with mode, torch.no_grad():
+            module(x)
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("use", USES)
+def test_forward_fails_where_two_devices_meet(use):
+    said = "Expected all tensors to be on the same device, but found at least two devices"
+    assert fails_apart(Module(use)) == (said if USES[use] else None)
+
+
+@pytest.mark.every
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("use", [use for use in USES if use not in LET_PASS])
+def test_so_does_it_on_the_device_that_torch_has_for_it(use):
+    module = Module(use).to(ELSEWHERE)
+    try:
+        with torch.no_grad():
+            module(torch.randn(2, 3).to(ELSEWHERE))
+        failed = False
+    except (RuntimeError, ValueError) as error:
+        failed = "device" in str(error)
+    assert failed == USES[use]
+
+
+def test_what_moves_itself_along_is_not_left_behind():
+    class Careful(Module):
+        def _apply(self, fn, recurse=True):
+            super()._apply(fn, recurse)
+            self.t, self.kept = fn(self.t), [fn(t) for t in self.kept]
+            return self
+
+    assert describe.stray(Module("x").to(ELSEWHERE)) == ["kept[0]", "t"]
+    assert describe.stray(Careful("x").to(ELSEWHERE)) == []
