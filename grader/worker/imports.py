@@ -27,6 +27,7 @@ TORCH = {
 # Words of a source that say what torch will import when it comes to them.
 LATE = {
     "checkpoint": "torch._dynamo",
+    "einops": "einops._torch_specific",
     "vmap": "torch._functorch.predispatch",
 }
 # Their import does something: opens a browser, prints, starts programs or runs tests.
