@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,21 +38,42 @@ class Trial:
     problem: Problem
     output: Array
 
-    def shows(self, layout: Layout, contract: Contract, mistakes: Sequence[Mistake] = ()) -> bool:
-        """True when the definition, read through `layout`, returns the same."""
-        if layout.wide and "Wo" not in layout.places:
-            return False
-        problem = self.pose(layout, contract)
-        expected = problem.expect(combine(mistakes, problem.right)).output
-        return agrees(self.output, expected)
-
-    def pose(self, layout: Layout, contract: Contract) -> Problem:
+    def pose(self, layout: Layout, contract: Contract) -> Posed:
         """The problem that was tried, with its parameters read through `layout`."""
         sizes = self.problem.sizes
         weights = layout.read(self.theta, sizes.num_heads)
         seen = visibility(contract, sizes, None)
         right = right_steps(contract)
-        return replace(self.problem, weights=weights, visible=seen, right=right)
+        return Posed(replace(self.problem, weights=weights, visible=seen, right=right), self.output)
+
+
+class Posed(NamedTuple):
+    """A trial read through one layout and contract, and what the module returned."""
+
+    problem: Problem
+    output: Array
+
+    def shows(self, mistakes: Sequence[Mistake] = ()) -> bool:
+        """True when the definition returns the same with these mistakes made."""
+        steps = combine(mistakes, self.problem.right)
+        return agrees(self.output, self.problem.expect(steps).output)
+
+
+def show(
+    trials: Sequence[Trial], layout: Layout, contract: Contract
+) -> Callable[[Sequence[Mistake]], bool]:
+    """Whether every trial, read so, shows these mistakes; a second one is read where one does."""
+    if not trials or (layout.wide and "Wo" not in layout.places):
+        return lambda mistakes: False
+    posed = [trials[0].pose(layout, contract)]
+
+    def does(mistakes: Sequence[Mistake]) -> bool:
+        if not posed[0].shows(mistakes):
+            return False
+        posed.extend(trial.pose(layout, contract) for trial in trials[len(posed) :])
+        return all(one.shows(mistakes) for one in posed[1:])
+
+    return does
 
 
 def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> Match:
@@ -80,7 +102,7 @@ def match_right(
 ) -> Match | None:
     """The first layout and contract under which the module is right on every trial."""
     for layout, contract in itertools.product(proposals, contracts):
-        if trials and all(trial.shows(layout, contract) for trial in trials):
+        if show(trials, layout, contract)(()):
             return Match(layout, replace(contract, wide=layout.wide), True)
     return None
 
@@ -90,8 +112,9 @@ def match_wrong(
 ) -> Match | None:
     """The same with one known mistake made, among the likeliest layouts."""
     for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
+        is_shown = show(trials, layout, contract)
         for mistake in _shown(contract, rank, layout):
-            if trials and all(trial.shows(layout, contract, [mistake]) for trial in trials):
+            if is_shown([mistake]):
                 return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
     return None
 
@@ -101,11 +124,12 @@ def match_pair(
 ) -> Match | None:
     """The same with two known mistakes made, in one of the likeliest layouts."""
     for layout in proposals[:PAIRED]:
+        is_shown = show(trials, layout, contract)
         known = [m for m in known_for(contract) if m.is_structural or contract.causal]
         for pair in itertools.combinations(known, 2):
             if not are_compatible(pair[:1], pair[1]):
                 continue
-            if trials and all(trial.shows(layout, contract, pair) for trial in trials):
+            if is_shown(pair):
                 return Match(layout, replace(contract, wide=layout.wide), True, pair)
     return None
 

@@ -197,7 +197,7 @@ class Search:
         assert match.layout is not None
         plan = way.plan
         mistakes = match.mistakes
-        problem = way.trials[0].pose(match.layout, match.contract)
+        problem = way.trials[0].pose(match.layout, match.contract).problem
         acts = problem.expect(combine(mistakes, problem.right))
         weights = acts.weights
         call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
