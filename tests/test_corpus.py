@@ -48,7 +48,7 @@ def as_parameter(path):
     return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=marks)
 
 
-@pytest.mark.parametrize("path", map(as_parameter, FILES))
+@pytest.mark.parametrize("path", [as_parameter(path) for path in FILES])
 def test_file_gets_its_verdict(path, forge):
     expected = read_header(path)
     if OLD_TORCH and "scaled_dot_product_attention" in path.read_text(encoding="utf-8"):
