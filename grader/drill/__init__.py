@@ -1,0 +1,1 @@
+"""The drill: a mock interview."""

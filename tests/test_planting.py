@@ -1,0 +1,309 @@
+"""Find the bugs: what is planted, where, and what becomes of it."""
+
+import ast
+import dataclasses
+import json
+import random
+import re
+
+import pytest
+
+from grader.bank import load_exercise
+from grader.drill.planting import Broken, Planted, Repair, compare, plant
+from grader.drill.planting.choices import choices
+from grader.drill.planting.plant import draw_drill, sow
+from grader.drill.planting.symptoms import AREAS, NAMES, can_show, explains
+from grader.drill.styles import as_text, draw, offered, write
+from grader.drill.styles.pieces import read_pieces
+from grader.errors import UsageError
+from grader.mistakes import CATALOGUE, read_statements
+from grader.model import Outcome, Verdict
+from grader.similarity.tokens import tokenize
+from grader.texts import load_pages
+
+SEEDS = range(60)
+PLANTED = [plant(seed) for seed in SEEDS]
+PIECES = [piece for pieces in read_pieces().values() for piece in pieces]
+
+
+def known(slot_mistakes):
+    return {mistake for mistake, edits in slot_mistakes.items() if edits}
+
+
+def find(*mistakes, slots=()):
+    """A drill with exactly these mistakes, each alone in a piece."""
+    for seed in range(400):
+        style = draw(random.Random(f"find {seed}"))
+        offers = {choice.mistake: choice for choice in choices(style)}
+        if set(mistakes) <= set(offers):
+            drawn = [offers[mistake] for mistake in mistakes]
+            if all(a.agrees(b) for a in drawn for b in drawn if a is not b):
+                return style, drawn
+    raise AssertionError(f"no style has room for {mistakes}")
+
+
+def test_drill_is_the_same_for_the_same_seed():
+    assert plant(7) == PLANTED[7]
+    assert plant(7, "self-attention") == plant(7, "self-attention")
+
+
+def test_no_two_drills_are_alike():
+    assert len({tokenize(planted.source).codes for planted in PLANTED}) == len(PLANTED)
+
+
+def test_drill_survives_json():
+    for planted in PLANTED[:5]:
+        assert Planted.restore(json.loads(json.dumps(dataclasses.asdict(planted)))) == planted
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_as_many_are_planted_as_are_asked_for(count):
+    assert {len(plant(seed, count=count).spots) for seed in range(8)} == {count}
+
+
+def test_one_to_four_are_planted():
+    assert {len(planted.spots) for planted in PLANTED} == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("count", [0, 5, -1])
+def test_other_counts_are_refused(count):
+    with pytest.raises(ValueError, match=f"count is {count}, and can be 1 to 4"):
+        plant(1, count=count)
+
+
+def test_every_exercise_of_the_bank_is_offered():
+    assert {planted.exercise for planted in PLANTED} == set(offered())
+    for exercise in offered():
+        assert plant(3, exercise).source.startswith(f"# mha-grade: {exercise}\n")
+    with pytest.raises(UsageError, match=r"usage\.unknown-exercise"):
+        plant(1, "no-such-exercise")
+
+
+def test_planted_line_is_where_the_statement_stands():
+    for planted in PLANTED:
+        assert list(planted.lines) == sorted(planted.lines)
+        statements = read_statements(planted.source)
+        for spot in planted.spots:
+            said = {one.said for one in statements if one.line == spot.line}
+            assert said & set(spot.wrong) or not spot.wrong, spot
+            assert set(spot.right) != set(spot.wrong)
+
+
+def test_answer_has_the_right_statements_and_the_source_the_wrong_ones():
+    for planted in PLANTED:
+        answer = {one.said for one in read_statements(planted.answer)}
+        source = {one.said for one in read_statements(planted.source)}
+        for spot in planted.spots:
+            assert set(spot.right) <= answer
+            assert set(spot.wrong) <= source
+
+
+def test_each_mistake_of_a_drill_is_another_and_can_be_made():
+    for planted in PLANTED:
+        assert len(set(planted.mistakes)) == len(planted.mistakes)
+        contract = load_exercise(planted.exercise).contract
+        for mistake in planted.mistakes:
+            assert mistake not in CATALOGUE or CATALOGUE[mistake].can_be_made(contract)
+
+
+def test_at_most_one_mistake_of_a_drill_is_in_the_mask():
+    hiding = {"hide", "visible", "after_softmax"}
+    for planted in PLANTED:
+        masks = [m for m in planted.mistakes if m in CATALOGUE and hiding & set(CATALOGUE[m].steps)]
+        dead = [m for m in planted.mistakes if "dead" in m]
+        assert len(masks) + len(dead) <= 1
+
+
+def test_nothing_marks_a_mistake():
+    for planted in PLANTED:
+        for mistake in planted.mistakes:
+            assert mistake not in planted.source
+        right, wrong = planted.answer.split("\n"), planted.source.split("\n")
+        comments = [[line for line in side if "#" in line] for side in (right, wrong)]
+        assert comments[0] == comments[1]
+        imports = [[line for line in side if "import " in line] for side in (right, wrong)]
+        assert imports[0] == imports[1]
+        assert max(map(len, wrong)) <= 100
+        assert not any(line != line.rstrip() for line in wrong)
+
+
+def test_no_drill_is_mended_by_deleting_a_line():
+    for seed in SEEDS[:10]:
+        style, drawn = draw_drill(seed)
+        for planted in (sow(style, drawn), *(sow(style, [choice]) for choice in drawn)):
+            right = ast.dump(ast.parse(planted.answer))
+            lines = planted.source.splitlines(keepends=True)
+            for at in range(len(lines)):
+                try:
+                    rest = ast.parse("".join(lines[:at] + lines[at + 1 :]))
+                except SyntaxError:
+                    continue
+                assert ast.dump(rest) != right, (seed, at + 1)
+
+
+def test_every_mistake_has_a_page_and_a_way_to_show():
+    ids = {mistake for piece in PIECES for mistake in known(piece.mistakes)}
+    assert len(ids & set(CATALOGUE)) >= 45
+    assert ids - set(CATALOGUE) == set(AREAS)
+    assert ids <= set(load_pages("en"))
+    assert set(NAMES) <= ids
+    for mistake in ids:
+        assert any(can_show(mistake, area) for area in load_exercise("self-attention").areas) or (
+            can_show(mistake, "causal-mask") or can_show(mistake, "cross-attention")
+        )
+
+
+def test_every_edit_has_a_place():
+    for piece in PIECES:
+        for mistake, edits in piece.mistakes.items():
+            for old, new in (edits or {}).items():
+                text = "".join(piece.parts.values())
+                assert old != new
+                assert piece.slot == "normalise" or old in text, (piece.slot, mistake, old)
+            if edits:
+                assert piece.edited(edits).parts != piece.parts, (piece.slot, mistake)
+
+
+def test_every_style_of_a_slot_is_drawn():
+    drawn = {id(p.parts) for s in range(400) for p in draw(random.Random(s)).pieces.values()}
+    for slot in ("project", "scores", "visibility", "context", "merge", "output", "split"):
+        assert {id(piece.parts) for piece in read_pieces()[slot]} <= drawn
+
+
+def test_answers_of_many_styles_pass(grade_source):
+    for seed in range(6):
+        style = draw(random.Random(f"answers {seed}"))
+        report = grade_source(as_text(write(style)), style.exercise, seed)
+        assert report.all_passed, seed
+        assert report.score == 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_mistake_alone_is_caught(seed, grade_source):
+    style, drawn = draw_drill(seed)
+    for choice in drawn:
+        report = grade_source(sow(style, [choice]).source, style.exercise)
+        assert report.score < 100
+        assert not report.all_passed
+        assert not report.has_errors
+
+
+def test_untouched_file_has_everything_left(grade_source):
+    planted = plant(4)
+    report = grade_source(planted.source, planted.exercise)
+    assert compare(planted, report) == Repair((), planted.mistakes)
+
+
+def test_untouched_but_for_comments_has_everything_left(grade_source):
+    planted = plant(4)
+    text = planted.source.replace("        super()", "        # here?\n\n        super()")
+    assert compare(planted, grade_source(text, planted.exercise)) == Repair((), planted.mistakes)
+
+
+def test_mended_file_has_everything_found(grade_source):
+    planted = plant(4)
+    repair = compare(planted, grade_source(planted.answer, planted.exercise))
+    assert repair == Repair(planted.mistakes, ())
+    assert repair.is_complete
+
+
+def test_another_right_answer_has_everything_found(grade_source):
+    planted = plant(4, "self-attention")
+    other = plant(5, "self-attention").answer
+    repair = compare(planted, grade_source(other, planted.exercise))
+    assert repair == Repair(planted.mistakes, ())
+
+
+@pytest.mark.parametrize(
+    "mistakes",
+    [
+        ("missing-scale", "dropout-never-applied"),
+        ("softmax-over-queries", "key-used-as-value"),
+        ("uniform-dead-rows", "divisibility-asserted"),
+        ("merge-without-transpose", "scale-by-head-dim", "dropout-never-applied"),
+    ],
+)
+def test_some_found_and_some_left(mistakes, grade_source):
+    style, drawn = find(*mistakes)
+    planted = sow(style, drawn)
+    for choice in drawn:
+        report = grade_source(sow(style, [choice]).source, style.exercise)
+        others = tuple(one for one in planted.mistakes if one != choice.mistake)
+        assert compare(planted, report) == Repair(others, (choice.mistake,))
+
+
+def test_mended_in_another_way_is_found(grade_source):
+    style, drawn = find("missing-scale", "dropout-never-applied")
+    planted = sow(style, drawn)
+    (spot,) = [spot for spot in planted.spots if spot.mistake == "missing-scale"]
+    assert spot.wrong
+    # The statement stays as it was planted, and another one makes up for it.
+    lines = planted.source.split("\n")
+    indent = re.match(" *", lines[spot.line - 1])[0]
+    scores, queries = style.names["scores"], style.names["q"]
+    lines.insert(spot.line, f"{indent}{scores} = {scores} / math.sqrt({queries}.shape[-1])")
+    repair = compare(planted, grade_source("\n".join(lines), style.exercise))
+    assert repair == Repair(("missing-scale",), ("dropout-never-applied",))
+
+
+def test_exchanged_for_another_mistake_is_found_and_broken(grade_source):
+    style, drawn = find("missing-scale", "dropout-never-applied")
+    planted = sow(style, drawn)
+    offers = {c.mistake: c for c in choices(style) if c.slot == drawn[0].slot}
+    text = sow(style, [offers["scale-by-head-dim"]]).source
+    repair = compare(planted, grade_source(text, style.exercise))
+    assert repair.found == planted.mistakes
+    assert repair.left == ()
+    assert [one.mistake for one in repair.broken] == ["scale-by-head-dim"]
+
+
+def test_broken_in_passing_is_told_with_its_line_and_cases(grade_source):
+    style, drawn = find("missing-scale", "divisibility-asserted", "dropout-never-applied")
+    scale, divisibility, dropout = drawn
+    planted, now = sow(style, [scale, divisibility]), sow(style, [scale, dropout])
+    repair = compare(planted, grade_source(now.source, style.exercise))
+    assert repair.found == ("divisibility-asserted",)
+    assert repair.left == ("missing-scale",)
+    (broken,) = repair.broken
+    assert broken.mistake == "dropout-never-applied"
+    assert broken.line == dict(zip(now.mistakes, now.lines))["dropout-never-applied"]
+    assert broken.cases
+    assert all(case.startswith("dropout") for case in broken.cases)
+
+
+def test_file_that_cannot_be_graded_has_everything_left(grade_source):
+    planted = plant(4)
+    report = grade_source(planted.answer + "\n)", planted.exercise)
+    assert report.refusal is not None
+    assert compare(planted, report) == Repair((), planted.mistakes)
+
+
+def test_rewritten_file_that_is_wrong_otherwise(grade_source):
+    style, drawn = find("nan-dead-rows", "divisibility-asserted")
+    planted = sow(style, drawn)
+    head, _, tail = plant(9, style.exercise).answer.rpartition("return ")
+    repair = compare(planted, grade_source(f"{head}return 1.5 * {tail}", style.exercise))
+    # What rows do that see nothing could not be judged; the constructor could.
+    assert repair.found == ("divisibility-asserted",)
+    assert repair.left == ("nan-dead-rows",)
+    assert {one.mistake for one in repair.broken} == {None}
+    assert "values" in repair.broken[0].cases
+
+
+def test_signs_of_a_mistake():
+    def failed(area, mistake=None):
+        return Verdict("case", area, Outcome.FAILED, 0.0, 1.0, None, mistake)
+
+    assert explains("missing-scale", failed("dropout"))
+    assert not explains("missing-scale", failed("divisibility"))
+    assert explains("missing-scale", failed("scaling", "scale-by-head-dim"))
+    assert not explains("missing-scale", failed("scaling", "double-softmax"))
+    assert explains("nan-dead-rows", failed("all-masked-rows", "nan-dead-gradients"))
+    assert not explains("nan-dead-rows", failed("scaling"))
+    assert explains("mask-inverted", failed("padding-mask"))
+    assert not explains("mask-inverted", failed("dropout"))
+
+
+def test_nothing_left_and_nothing_broken_is_complete():
+    assert not Repair((), ("missing-scale",)).is_complete
+    assert not Repair(("missing-scale",), (), (Broken(None, None, ("values",)),)).is_complete
