@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.mistakes import CATALOGUE, read_statements
 from grader.model import Outcome, Verdict
 from grader.similarity.tokens import tokenize
-from grader.texts import load_pages
+from grader.texts import load_pages, load_texts
 
 SEEDS = range(60)
 PLANTED = [plant(seed) for seed in SEEDS]
@@ -75,7 +75,21 @@ def test_every_exercise_of_the_bank_is_offered():
     assert {planted.exercise for planted in PLANTED} == set(offered())
     for exercise in offered():
         assert plant(3, exercise).source.startswith(f"# mha-grade: {exercise}\n")
-    with pytest.raises(UsageError, match=r"usage\.unknown-exercise"):
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "There is no drill of this kind for free. There is for: {known}"),
+        ("zh", "题目 free 没有这类训练。有这类训练的题目：{known}"),
+    ],
+)
+def test_exercise_without_drills_is_refused_in_words(language, words):
+    with pytest.raises(UsageError) as raised:
+        plant(1, "free")
+    said = load_texts(language).say(raised.value.message)
+    assert said == words.format(known=", ".join(offered()))
+    with pytest.raises(UsageError, match=r"exercise\.unknown"):
         plant(1, "no-such-exercise")
 
 

@@ -147,7 +147,7 @@ def test_blank_stands_beside_its_line():
 
 
 def test_exercise_without_pieces_is_refused():
-    with pytest.raises(UsageError, match=r"usage\.unknown-exercise"):
+    with pytest.raises(UsageError, match=r"exercise\.unknown"):
         make_sheet(1, "no-such-exercise")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.drill.sheets.shapes import draw_sizes, write_axes
-from grader.drill.styles import WIDTH, Line, Style, as_text, draw, fill, fits, write
+from grader.drill.styles import WIDTH, Line, Style, as_text, draw, fits, write
 from grader.drill.styles.pieces import NAME
 
 BLANK = "____"
@@ -109,7 +109,7 @@ def _legend(style: Style, sizes: Mapping[str, int]) -> list[str]:
 
     def say(name: str, *axes: str) -> str:
         numbers = ", ".join(str(sizes[axis]) for axis in axes)
-        return f"{fill(style, name)}: [{', '.join(axes)}] = [{numbers}]"
+        return f"{style.fill(name)}: [{', '.join(axes)}] = [{numbers}]"
 
     if len(style.contract.inputs) == 1:
         inputs = [say("$x", "B", "L", "D")]

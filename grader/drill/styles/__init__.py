@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
+from grader.drill.styles.lines import WIDTH, Line, as_text
 from grader.drill.styles.pieces import Edits, Piece
 from grader.drill.styles.style import Style, draw_style, offered
-from grader.drill.styles.writing import WIDTH, Line, as_text, fill, write
+from grader.drill.styles.writing import write
 
 __all__ = [
     "WIDTH",
@@ -16,7 +17,6 @@ __all__ = [
     "Style",
     "as_text",
     "draw",
-    "fill",
     "fits",
     "offered",
     "write",

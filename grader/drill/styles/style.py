@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from grader.bank import exercise_ids, load_exercise
 from grader.drill.styles.names import draw_names
-from grader.drill.styles.pieces import Edits, Piece, read_pieces, read_table
+from grader.drill.styles.pieces import NAME, Edits, Piece, read_pieces, read_table
 from grader.errors import UsageError
 from grader.model import Contract
 
@@ -49,6 +49,12 @@ class Style:
         """What stands for a name; there may be names in it again."""
         return self.derived[name] if name in self.derived else self.names[name]
 
+    def fill(self, text: str) -> str:
+        """The text with every name in place."""
+        while "$" in text:
+            text = NAME.sub(lambda found: self.meaning(found[1]), text)
+        return text
+
     @property
     def builds_mask(self) -> bool:
         """True where the module makes the mask out of what it knows and what it is given."""
@@ -75,13 +81,11 @@ def offered() -> tuple[str, ...]:
 
 
 def draw_style(order: random.Random, exercise: str | None = None) -> Style:
-    """A style for this exercise or any; raises UsageError for one that there are no pieces for."""
-    offers = offered()
-    chosen = exercise or order.choice(offers)
-    if chosen not in offers:
-        known = ", ".join(offers)
-        raise UsageError("usage.unknown-exercise", wanted=chosen, allowed=known)
+    """A style for this exercise or any; raises UsageError where there is none."""
+    chosen = exercise or order.choice(offered())
     contract = load_exercise(chosen).contract
+    if chosen not in offered():
+        raise UsageError("exercise.no-drill", wanted=chosen, known=", ".join(offered()))
     pieces = _draw_pieces(order, contract)
     sizes = [piece for piece in read_pieces()["sizes"] if piece.suits(contract)]
     order.shuffle(sizes)
