@@ -26,11 +26,11 @@ PLANTED = [plant(seed) for seed in SEEDS]
 PIECES = [piece for pieces in read_pieces().values() for piece in pieces]
 
 
-def known(slot_mistakes):
-    return {mistake for mistake, edits in slot_mistakes.items() if edits}
+def known(piece_mistakes):
+    return {mistake for mistake, edits in piece_mistakes.items() if edits}
 
 
-def find(*mistakes, slots=()):
+def find(*mistakes, jobs=()):
     """A drill with exactly these mistakes, each alone in a piece."""
     for seed in range(400):
         style = draw(random.Random(f"find {seed}"))
@@ -173,15 +173,15 @@ def test_every_edit_has_a_place():
             for old, new in (edits or {}).items():
                 text = "".join(piece.parts.values())
                 assert old != new
-                assert piece.slot == "normalise" or old in text, (piece.slot, mistake, old)
+                assert piece.job == "normalise" or old in text, (piece.job, mistake, old)
             if edits:
-                assert piece.edited(edits).parts != piece.parts, (piece.slot, mistake)
+                assert piece.edited(edits).parts != piece.parts, (piece.job, mistake)
 
 
-def test_every_style_of_a_slot_is_drawn():
+def test_every_piece_is_drawn():
     drawn = {id(p.parts) for s in range(400) for p in draw(random.Random(s)).pieces.values()}
-    for slot in ("project", "scores", "visibility", "context", "merge", "output", "split"):
-        assert {id(piece.parts) for piece in read_pieces()[slot]} <= drawn
+    for job in ("project", "scores", "visibility", "context", "merge", "output", "split"):
+        assert {id(piece.parts) for piece in read_pieces()[job]} <= drawn
 
 
 def test_answers_of_many_styles_pass(grade_source):
@@ -263,7 +263,7 @@ def test_mended_in_another_way_is_found(grade_source):
 def test_exchanged_for_another_mistake_is_found_and_broken(grade_source):
     style, drawn = find("missing-scale", "dropout-never-applied")
     planted = sow(style, drawn)
-    offers = {c.mistake: c for c in choices(style) if c.slot == drawn[0].slot}
+    offers = {c.mistake: c for c in choices(style) if c.job == drawn[0].job}
     text = sow(style, [offers["scale-by-head-dim"]]).source
     repair = compare(planted, grade_source(text, style.exercise))
     assert repair.found == planted.mistakes

@@ -24,13 +24,13 @@ class Choice:
     """A mistake, the piece it can be made in, and how."""
 
     mistake: str
-    slot: str
+    job: str
     edits: Edits
 
     def agrees(self, other: Choice) -> bool:
         """True where neither hides the other: other pieces, other steps of the definition."""
-        slots = {self.slot, other.slot}
-        if self.mistake == other.mistake or len(slots) == 1 or slots <= MASKING:
+        jobs = {self.job, other.job}
+        if self.mistake == other.mistake or len(jobs) == 1 or jobs <= MASKING:
             return False
         known = [CATALOGUE[c.mistake] for c in (self, other) if c.mistake in CATALOGUE]
         return len(known) < 2 or are_compatible(known[:1], known[1])
@@ -39,12 +39,12 @@ class Choice:
 def choices(style: Style) -> Iterator[Choice]:
     """Every mistake that can be made in this style, once for each of its pieces."""
     right = write(style)
-    for slot, piece in style.pieces.items():
+    for job, piece in style.pieces.items():
         for mistake, edits in piece.mistakes.items():
             if edits and can_be_made(mistake, style.contract):
-                lines = write(style.edited(slot, edits))
+                lines = write(style.edited(job, edits))
                 if lines != right and fits(lines):
-                    yield Choice(mistake, slot, edits)
+                    yield Choice(mistake, job, edits)
 
 
 def can_be_made(mistake: str, contract: Contract) -> bool:
@@ -70,5 +70,5 @@ def draw_choices(order: random.Random, style: Style, count: int | None) -> tuple
 def apply(style: Style, drawn: Sequence[Choice]) -> Style:
     """The style with these mistakes made in it."""
     for choice in drawn:
-        style = style.edited(choice.slot, choice.edits)
+        style = style.edited(choice.job, choice.edits)
     return style

@@ -53,11 +53,11 @@ def said_by(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _line(style: Style, choice: Choice, places: dict[tuple[str, str, int], int]) -> int:
     """The line of the first change in a piece; after an omission the line that moved up."""
-    before, after = (s.pieces[choice.slot].parts for s in (style, apply(style, [choice])))
+    before, after = (s.pieces[choice.job].parts for s in (style, apply(style, [choice])))
     for part in ("code", "wrap", "init"):
         old, new = (parts.get(part, "").split("\n") for parts in (before, after))
         for at in range(max(len(old), len(new))):
             if old[at : at + 1] != new[at : at + 1]:
-                last = next(n for n in range(at, -1, -1) if (choice.slot, part, n) in places)
-                return places[choice.slot, part, last] + at - last
+                last = next(n for n in range(at, -1, -1) if (choice.job, part, n) in places)
+                return places[choice.job, part, last] + at - last
     raise AssertionError(f"{choice.mistake} changes nothing")

@@ -13,7 +13,7 @@ INDENT = "    "
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a file; `origin` is its slot, part and place there, `axes` of what it makes."""
+    """One line of a file; `origin` is its job, part and place there, `axes` of what it makes."""
 
     text: str
     origin: tuple[str, str, int] | None = None

@@ -1,7 +1,7 @@
 """Pieces of right answers, with what each known mistake would change in them, read from `pieces/`.
 
-A piece is text with `$names`, of which several do the same job (the slot). What stands behind `#:`
-is the shape of what the line makes, an axis after the other.
+A piece is text with `$names`, of which several do the same job. What stands behind `#:` is the
+shape of what the line makes, one axis after the other.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ Edits = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Piece:
-    """One way to write a slot.
+    """One way to do a job.
 
     `parts` are its texts: code, what the constructor needs for it, and what is wrapped around it.
     `shapes` has the axes by part and line, `mistakes` for each id what becomes of which text, None
     where it cannot be made. `layout` is how the heads lie (None: no matter), `when` what a
-    contract must be like, `helper` the slot of the method that it calls.
+    contract must be like, `helper` the job of the method that it calls.
     """
 
-    slot: str
+    job: str
     parts: Mapping[str, str]
     shapes: Mapping[tuple[str, int], str] = field(default_factory=dict)
     mistakes: Mapping[str, Edits | None] = field(default_factory=dict)
@@ -77,14 +77,14 @@ def suits(when: Mapping[str, Any], contract: Contract) -> bool:
 
 @functools.cache
 def read_pieces() -> Mapping[str, tuple[Piece, ...]]:
-    """Every slot's pieces; raises BankError for a key that means nothing."""
-    slots: dict[str, tuple[Piece, ...]] = {}
+    """Every job's pieces; raises BankError for a key that means nothing."""
+    jobs: dict[str, tuple[Piece, ...]] = {}
     for path in sorted((FOLDER / "pieces").glob("*.yaml")):
         reader = Reader(path.name)
-        for slot, rows in read_yaml(path.name, path.read_bytes()).items():
-            if slot not in ("ways", "comments"):
-                slots[slot] = tuple(_read_piece(reader, slot, row) for row in rows)
-    return slots
+        for job, rows in read_yaml(path.name, path.read_bytes()).items():
+            if job not in ("ways", "comments"):
+                jobs[job] = tuple(_read_piece(reader, job, row) for row in rows)
+    return jobs
 
 
 @functools.cache
@@ -93,8 +93,8 @@ def read_table(file: str, key: str) -> Any:
     return read_yaml(file, (FOLDER / "pieces" / file).read_bytes())[key]
 
 
-def _read_piece(reader: Reader, slot: str, row: Any) -> Piece:
-    row = reader.mapping(row, slot, KEYS)
+def _read_piece(reader: Reader, job: str, row: Any) -> Piece:
+    row = reader.mapping(row, job, KEYS)
     parts: dict[str, str] = {}
     shapes: dict[tuple[str, int], str] = {}
     for part in PARTS:
@@ -105,4 +105,4 @@ def _read_piece(reader: Reader, slot: str, row: Any) -> Piece:
             parts[part] = "\n".join(SHAPE.sub("", line) for line in lines)
     mistakes = {**row.get("also", {}), **row.get("mistakes", {})}
     when, layout, helper = row.get("when", {}), row.get("layout"), row.get("helper")
-    return Piece(slot, parts, shapes, mistakes, when, layout, helper)
+    return Piece(job, parts, shapes, mistakes, when, layout, helper)

@@ -18,9 +18,9 @@ UNFOLDED = {"folded": "bhld"}
 
 @dataclass(frozen=True)
 class Manner:
-    """How a file is set out: annotations, comments by slot, empty lines, what has its own function.
+    """How a file is set out: annotations, comments by job, empty lines, what has its own function.
 
-    `apart` are the slots written as functions of their own, `freely` whether the one for weights
+    `apart` are the jobs written as functions of their own, `freely` whether the one for weights
     stands outside of the class; helpers may stand above `forward`, and the mask may come first.
     """
 
@@ -64,9 +64,9 @@ class Style:
         """The same with other names."""
         return replace(self, names=draw_names(order, self.contract))
 
-    def edited(self, slot: str, edits: Edits) -> Style:
+    def edited(self, job: str, edits: Edits) -> Style:
         """The same with texts of one piece replaced."""
-        return replace(self, pieces={**self.pieces, slot: self.pieces[slot].edited(edits)})
+        return replace(self, pieces={**self.pieces, job: self.pieces[job].edited(edits)})
 
 
 def is_covered(contract: Contract) -> bool:
@@ -95,27 +95,27 @@ def draw_style(order: random.Random, exercise: str | None = None) -> Style:
 
 
 def _draw_pieces(order: random.Random, contract: Contract) -> dict[str, Piece]:
-    """One piece for each slot, and for the helpers that they call."""
+    """One piece for each job, and for the helpers that they call."""
     drawn: dict[str, Piece] = {}
     layout: str | None = None
 
-    def draw(slot: str) -> Piece:
-        fitting = [piece for piece in read_pieces()[slot] if piece.suits(contract, layout)]
-        drawn[slot] = order.choice(fitting)
-        return drawn[slot]
+    def draw(job: str) -> Piece:
+        fitting = [piece for piece in read_pieces()[job] if piece.suits(contract, layout)]
+        drawn[job] = order.choice(fitting)
+        return drawn[job]
 
-    for slot in ("doc", "validate", "keep", "project"):
-        draw(slot)
+    for job in ("doc", "validate", "keep", "project"):
+        draw(job)
     layout = drawn["project"].layout
-    for slot in ("scores", "normalise", "context"):
-        draw(slot)
+    for job in ("scores", "normalise", "context"):
+        draw(job)
     if contract.causal:
         draw("visibility")
     else:
         drawn["normalise"] = drawn["normalise"].wrapped(order.choice(read_pieces()["wrap"]))
     layout = UNFOLDED.get(layout or "", layout)
-    for slot in ("merge", "output"):
-        draw(slot)
+    for job in ("merge", "output"):
+        draw(job)
     for helper in [piece.helper for piece in drawn.values() if piece.helper]:
         draw(helper)
     return drawn
@@ -134,13 +134,13 @@ def _derived(order: random.Random, contract: Contract) -> dict[str, str]:
 
 def _draw_manner(order: random.Random, pieces: Mapping[str, Piece]) -> Manner:
     comments = read_table("manner.yaml", "comments") if order.random() < 0.4 else {}
-    chosen = {slot: order.choice(texts) for slot, texts in comments.items()}
+    chosen = {job: order.choice(texts) for job, texts in comments.items()}
     parts = {"visibility", "normalise"} & set(pieces)
     if pieces["project"].layout != "folded":
         parts.add("scores")
     return Manner(
         typed=order.random() < 0.4,
-        comments={slot: text for slot, text in chosen.items() if order.random() < 0.7},
+        comments={job: text for job, text in chosen.items() if order.random() < 0.7},
         spaced=order.random() < 0.6,
         apart=frozenset(part for part in sorted(parts) if order.random() < 0.35),
         freely=order.random() < 0.5,

@@ -38,22 +38,22 @@ def _head(style: Style, code: str) -> Iterator[str]:
     yield from ("from torch import nn", "", "")
 
 
-def _part(style: Style, slot: str, part: str = "code") -> Lines:
+def _part(style: Style, job: str, part: str = "code") -> Lines:
     """The lines of one text of a piece."""
-    piece = style.pieces[slot]
+    piece = style.pieces[job]
     text = piece.parts.get(part, "")
     lines = text.rstrip("\n").split("\n") if text else []
     shapes = piece.shapes
-    return [Line(one, (slot, part, at), shapes.get((part, at), "")) for at, one in enumerate(lines)]
+    return [Line(one, (job, part, at), shapes.get((part, at), "")) for at, one in enumerate(lines)]
 
 
-def _slot(style: Style, slot: str) -> Lines:
+def _whole(style: Style, job: str) -> Lines:
     """The code of a piece, with what is wrapped around it."""
-    code = _part(style, slot)
-    if "wrap" not in style.pieces[slot].parts:
+    code = _part(style, job)
+    if "wrap" not in style.pieces[job].parts:
         return code
     found: Lines = []
-    for line in _part(style, slot, "wrap"):
+    for line in _part(style, job, "wrap"):
         by = line.text.removesuffix(INNER)
         found += [inner.indented(by) for inner in code] if INNER in line.text else [line]
     return found
@@ -75,18 +75,18 @@ def _constructor(style: Style) -> Lines:
     if style.manner.typed:
         head = ["$d_model: int", "$num_heads: int", "$rate: float = 0.0"]
     body = [*plain("super().__init__()"), *_part(style, "validate"), *_part(style, "keep")]
-    for slot in ("project", "output", "context", "scores"):
-        body += _part(style, slot, "init")
+    for job in ("project", "output", "context", "scores"):
+        body += _part(style, job, "init")
     return function(style, "__init__", ["self", *head], body)
 
 
 def _forward(style: Style) -> Lines:
     mask = ["visibility"] if style.builds_mask else []
     front = [*mask, "project"] if style.manner.mask_first else ["project", *mask]
-    blocks = [_block(style, slot) for slot in front]
+    blocks = [_block(style, job) for job in front]
     weights = [*_block(style, "scores"), *_block(style, "normalise")]
     blocks.append(_call(style, "scores") if "scores" in style.manner.apart else weights)
-    last = [line for slot in ("context", "merge", "output") for line in _block(style, slot)]
+    last = [line for job in ("context", "merge", "output") for line in _block(style, job)]
     body = join(style, [*blocks, [*last, *plain("return $output, $weights")]])
     inputs = ["$x"] if len(style.contract.inputs) == 1 else ["$query", "$key", "$value"]
     typed = f": {TENSOR}" if style.manner.typed else ""
@@ -96,19 +96,19 @@ def _forward(style: Style) -> Lines:
     return function(style, "forward", arguments, [*name_sizes(style, body), *body], returned)
 
 
-def _block(style: Style, slot: str) -> Lines:
-    """A slot in its place: its code, or the call of the function that it has become."""
-    note = style.manner.comments.get(slot)
+def _block(style: Style, job: str) -> Lines:
+    """A job in its place: its code, or the call of the function that it has become."""
+    note = style.manner.comments.get(job)
     above = plain(f"# {note}") if note else []
-    apart = slot in style.manner.apart - {"scores"}
-    return [*above, *(_call(style, slot) if apart else _slot(style, slot))]
+    apart = job in style.manner.apart - {"scores"}
+    return [*above, *(_call(style, job) if apart else _whole(style, job))]
 
 
-def _call(style: Style, slot: str) -> Lines:
-    method, arguments, result, axes = CALLS[slot]
-    owner = "" if slot == "normalise" and _is_free(style) else "self."
+def _call(style: Style, job: str) -> Lines:
+    method, arguments, result, axes = CALLS[job]
+    owner = "" if job == "normalise" and _is_free(style) else "self."
     text = f"{result} = {owner}${method}({', '.join(arguments)})"
-    return [Line(text, (slot, "call", 0), axes)]
+    return [Line(text, (job, "call", 0), axes)]
 
 
 def _is_free(style: Style) -> bool:
@@ -118,12 +118,12 @@ def _is_free(style: Style) -> bool:
 def _helpers(style: Style) -> list[Lines]:
     """The methods that `forward` calls, in the order of its calls."""
     found = []
-    for slot, method in (("split", "m_split"), ("fold", "m_split"), ("merge_helper", "m_merge")):
-        if slot in style.pieces:
-            found.append(_method(style, method, ("$t",), _part(style, slot)))
+    for job, method in (("split", "m_split"), ("fold", "m_split"), ("merge_helper", "m_merge")):
+        if job in style.pieces:
+            found.append(_method(style, method, ("$t",), _part(style, job)))
     apart = style.manner.apart
     if "visibility" in apart:
-        body = [*_slot(style, "visibility"), *plain("return $visible")]
+        body = [*_whole(style, "visibility"), *plain("return $visible")]
         found.append(
             _method(style, "m_mask", CALLS["visibility"][1], [*name_sizes(style, body), *body])
         )
@@ -136,7 +136,7 @@ def _helpers(style: Style) -> list[Lines]:
 
 
 def _normaliser(style: Style, *owner: str) -> Lines:
-    body = [*_slot(style, "normalise"), *plain("return $weights")]
+    body = [*_whole(style, "normalise"), *plain("return $weights")]
     return _method(style, "m_normalise", CALLS["normalise"][1], body, *(owner or ("",)))
 
 
