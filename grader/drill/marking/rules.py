@@ -148,9 +148,7 @@ def _follow(words: Sequence[Word], place: int, forms: Sequence[str | None]) -> i
             room = GAP
             continue
         ahead = range(place + 1, min(place + 2 + room, len(words)))
-        there = (
-            at for at in ahead if words[at].sentence == sentence and _is(words[at], form)
-        )
+        there = (at for at in ahead if words[at].sentence == sentence and _is(words[at], form))
         found = next(there, None)
         if found is None:
             return None
@@ -179,7 +177,9 @@ def _is_denied(answer: Answer, hits: Sequence[Hit]) -> bool:
     negated = (
         place
         for place in before
-        if words[place].clause in clauses and place not in own and _begins(words, place, "negations")
+        if words[place].clause in clauses
+        and place not in own
+        and _begins(words, place, "negations")
     )
     return next(negated, None) is not None or _is_refuted(words, sentence, own)
 

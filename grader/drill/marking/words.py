@@ -123,7 +123,9 @@ def _parts(token: str) -> list[str]:
         return ["^"]
     if token[0].isdigit():
         return [token.replace(",", "")]
-    first, *rest = token.removesuffix("'s").replace("'", "").replace("{", "").replace("}", "").split("_")
+    first, *rest = (
+        token.removesuffix("'s").replace("'", "").replace("{", "").replace("}", "").split("_")
+    )
     return [first + rest[0], *rest[1:]] if rest and len(first) == 1 else [first, *rest]
 
 
