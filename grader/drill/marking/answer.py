@@ -14,7 +14,7 @@ LONGEST = 8_000
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said; `places` has the positions in `words` of each stem and of each whole word."""
+    """What was read; `places` has the positions in `words` of each stem and of each whole word."""
 
     text: str
     words: tuple[Word, ...]
@@ -28,13 +28,14 @@ class Answer:
 
 def read_answer(text: str) -> Answer:
     """An answer of any length in either language; at most `LONGEST` characters are read."""
-    words = tuple(_said(split_words(text[:LONGEST])))
+    read = text[:LONGEST]
+    words = tuple(_said(split_words(read)))
     places: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         for form in {word.raw, word.stem}:
             places.setdefault(form, []).append(place)
     found = {form: tuple(there) for form, there in places.items()}
-    return Answer(text, words, found, len(text) > LONGEST)
+    return Answer(read, words, found, len(text) > LONGEST)
 
 
 @functools.cache

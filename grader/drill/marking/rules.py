@@ -37,10 +37,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Hit:
-    """A term found: the first and the last of its words."""
+    """A term found: where its words stand; what fills a gap is none of them."""
 
-    first: int
-    last: int
+    places: tuple[int, ...]
 
 
 def parse_rule(line: str) -> Rule:
@@ -49,8 +48,8 @@ def parse_rule(line: str) -> Rule:
     Raises ValueError for a term without words.
     """
     parts = [part.strip() for part in line.split(" + ")]
-    absent = [term for part in parts if part[0] == "!" for term in _terms(part[1:])]
-    wanted = [tuple(_terms(part)) for part in parts if part[0] != "!"]
+    absent = [term for part in parts if part.startswith("!") for term in _terms(part[1:])]
+    wanted = [tuple(_terms(part)) for part in parts if not part.startswith("!")]
     return Rule(tuple(wanted), tuple(absent))
 
 
@@ -88,7 +87,7 @@ def _forms(way: str) -> Iterator[str | None]:
         if at:
             yield None
         for piece in re.split(r"(\S+\*)", stretch):
-            if piece.endswith("*"):
+            if piece.endswith("*") and piece != "*":
                 yield piece.lower()
             else:
                 yield from (word.stem for word in split_words(piece))
@@ -116,16 +115,16 @@ def _by_sentence(answer: Answer, terms: Sequence[Term]) -> dict[int, Hit]:
     found: dict[int, Hit] = {}
     for term in terms:
         for hit in _hits(answer, term):
-            found.setdefault(answer.words[hit.first].sentence, hit)
+            found.setdefault(answer.words[hit.places[0]].sentence, hit)
     return found
 
 
 def _hits(answer: Answer, term: Term) -> Iterator[Hit]:
     first, *rest = term.forms
     for place in _starts(answer, first or ""):
-        last = _follow(answer.words, place, rest)
-        if last is not None:
-            yield Hit(place, last)
+        places = _follow(answer.words, place, rest)
+        if places:
+            yield Hit(places)
 
 
 def _starts(answer: Answer, form: str) -> list[int]:
@@ -140,20 +139,23 @@ def _starts(answer: Answer, form: str) -> list[int]:
     )
 
 
-def _follow(words: Sequence[Word], place: int, forms: Sequence[str | None]) -> int | None:
-    """The place of the last word if the forms follow, within the sentence."""
-    sentence, room = words[place].sentence, 0
+def _follow(
+    words: Sequence[Word], place: int, forms: Sequence[str | None]
+) -> tuple[int, ...] | None:
+    """The places of all words if the forms follow within the sentence."""
+    sentence, room, places = words[place].sentence, 0, [place]
     for form in forms:
         if form is None:
             room = GAP
             continue
-        ahead = range(place + 1, min(place + 2 + room, len(words)))
+        ahead = range(places[-1] + 1, min(places[-1] + 2 + room, len(words)))
         there = (at for at in ahead if words[at].sentence == sentence and _is(words[at], form))
         found = next(there, None)
         if found is None:
             return None
-        place, room = found, 0
-    return place
+        places.append(found)
+        room = 0
+    return tuple(places)
 
 
 def _is(word: Word, form: str) -> bool:
@@ -164,12 +166,12 @@ def _is(word: Word, form: str) -> bool:
 
 def _quotes(answer: Answer, hits: Sequence[Hit]) -> tuple[str, ...]:
     """What was found, in the order of the answer and each stretch once."""
-    ordered = sorted({(hit.first, hit.last) for hit in hits})
+    ordered = sorted({(hit.places[0], hit.places[-1]) for hit in hits})
     return tuple(dict.fromkeys(answer.quote(first, last) for first, last in ordered))
 
 
 def _is_denied(answer: Answer, hits: Sequence[Hit]) -> bool:
-    own = {place for hit in hits for place in range(hit.first, hit.last + 1)}
+    own = {place for hit in hits for place in hit.places}
     words = answer.words
     sentence = words[min(own)].sentence
     clauses = {words[place].clause for place in own}

@@ -17,6 +17,8 @@ WORD = re.compile(
     r"[a-z]+(?:'[a-z]+)?(?:_\{?[a-z0-9]+\}?)*|\d+(?:,\d{3})+(?!\d)|\d+(?:\.\d+)?(?:e[+-]?\d+)?"
     r"|\*\*|\S|\n"
 )
+# Speech that was transcribed has no full stops: after so many words a new sentence begins.
+LONGEST_SENTENCE = 80
 # What ends a sentence; a full stop does so only at the end of a word.
 STOPS = frozenset("!?;。\n")
 # What says nothing by itself: punctuation, articles, and Chinese particles.
@@ -74,20 +76,21 @@ def _without_ending(word: str) -> str:
 
 def _words(text: str) -> Iterator[Word]:
     plain, places = _plain(text)
-    sentence = clause = 0
+    sentence = clause = length = 0
     before = ""
     for found in WORD.finditer(plain):
         token = found.group()
         start, end = places[found.start()], places[found.end() - 1] + 1
-        if token in STOPS or (token == "." and _ends_sentence(plain, found.end())):
-            sentence, clause = sentence + 1, clause + 1
+        is_stop = token in STOPS or (token == "." and _ends_sentence(plain, found.end()))
+        if is_stop or length >= LONGEST_SENTENCE:
+            sentence, clause, length = sentence + 1, clause + 1, 0
         elif token in ",:、":
             clause += 1
-        elif not (token in EMPTY or (token == "-" and _joins(plain, found.start()))):
+        if not (is_stop or token in EMPTY or (token == "-" and _joins(plain, found.start()))):
             for part in _parts(token):
                 if not (part == "x" and _is_axis(before) and _axis_follows(plain, found.end())):
                     yield Word(part, stem(part), start, end, sentence, clause)
-                before = part
+                before, length = part, length + 1
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
@@ -101,7 +104,8 @@ def _plain(text: str) -> tuple[str, list[int]]:
         elif unicodedata.category(character) in ("Cf", "Mn", "Cs"):
             continue
         else:
-            shown = unicodedata.normalize("NFKC", QUOTES.get(character, character)).lower()
+            # A few single characters stand for whole sentences: no more than a ligature's share.
+            shown = unicodedata.normalize("NFKC", QUOTES.get(character, character)).lower()[:4]
         letters.append(shown)
         places.extend([place] * len(shown))
     return "".join(letters), places
