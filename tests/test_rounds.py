@@ -120,25 +120,27 @@ def test_answer_is_read_as_a_person_does(read):
     assert read.found.mark == read.mark
 
 
-def test_answers_set_aside_are_mostly_read_right():
+@pytest.mark.parametrize("is_last", [False, True], ids=["a fifth", "written last"])
+def test_answers_set_aside_are_mostly_read_right(is_last):
     """No rule was fitted to them; benchmarks/marking.py prints the figures."""
-    counts = marking.count([read for read in READS if read.is_aside])
+    aside = [read for read in READS if read.is_aside and read.is_last is is_last]
+    counts = marking.count(aside)
     assert counts["answers"] >= 50
     assert counts["hits"] >= 0.85 * (counts["hits"] + counts["missed"])
-    assert counts["imagined"] <= 0.1 * counts["hits"]
-    assert counts["trap hits"] >= 0.85 * (counts["trap hits"] + counts["traps missed"])
+    assert counts["imagined"] <= 0.05 * counts["hits"]
+    assert counts["trap hits"] >= 0.7 * (counts["trap hits"] + counts["traps missed"])
     assert counts["traps imagined"] == 0
 
 
 def test_every_question_has_answers_of_each_kind_in_both_languages():
-    kinds = {(language, name, kind) for language, name, kind in (r.name.split() for r in READS)}
+    kinds = {tuple(read.name.split()) for read in READS}
     wanted = {
         (language, name, kind)
         for language in languages()
         for name in QUESTIONS
         for kind in ("good", "weak", "brief", "slip")
     }
-    assert kinds == wanted
+    assert kinds >= wanted
 
 
 def test_answers_to_other_questions_make_few_points():
@@ -156,8 +158,8 @@ def test_answers_to_other_questions_make_few_points():
 
 
 def says(read):
-    language, name, kind = read.name.split()
-    text = (marking.ANSWERS / f"{language}.yaml").read_text(encoding="utf-8")
+    file, name, kind = read.name.split()
+    text = (marking.ANSWERS / f"{file}.yaml").read_text(encoding="utf-8")
     return loaded(text)[name][kind]["says"]
 
 
@@ -233,7 +235,9 @@ def test_mark_follows_from_points_and_trap(covered, points, trap, mark):
 
 
 def test_suggestion_is_worded_as_one():
-    found = suggest("why-scale", "Large scores saturate the softmax. The scaled weights sum to one.")
+    found = suggest(
+        "why-scale", "Large scores saturate the softmax. The scaled weights sum to one."
+    )
     points = QUESTIONS["why-scale"].points
     assert list(describe(found, "en")) == [
         "It looks as if this answer makes 1 of 4 points.",
