@@ -1,10 +1,19 @@
 """Answers are read by words: however they are written, in either language, within bounds."""
 
+import re
+
 import pytest
 
-from grader.drill.marking import find_claim, find_point, parse_rule, read_answer
-from grader.drill.marking.answer import LONGEST
-from grader.drill.marking.words import LONGEST_SENTENCE, split_words
+from grader.drill.marking import (
+    LONGEST,
+    find_claim,
+    find_point,
+    parse_rule,
+    read_answer,
+    read_yaml,
+)
+from grader.drill.marking.spelling import split_words
+from grader.drill.marking.words import FOLDER, LONGEST_SENTENCE
 
 
 def raws(text):
@@ -123,7 +132,7 @@ def test_part_that_must_not_stand_there():
 
 
 def test_name_of_the_lexicon_stands_for_its_words():
-    assert point("$nan", "得到 NaN") == ("NaN",)
+    assert point("$wo", "再过输出投影") == ("输出投影",)
 
 
 def test_chinese_word_is_not_found_inside_another():
@@ -208,3 +217,10 @@ def test_long_text_is_cut_and_read(text):
     assert len(answer.text) == LONGEST
     assert all(word.end <= LONGEST for word in answer.words)
     assert find_claim(answer, [parse_rule("sum .. no such word + not")]) == ()
+
+
+def test_every_name_of_the_lexicon_is_used():
+    names = set(read_yaml(FOLDER / "lexicon.yaml"))
+    rules = (FOLDER.parent / "rounds" / "rules.yaml", FOLDER.parent / "outlines" / "base.yaml")
+    used = re.findall(r"\$([a-z-]+)", " ".join(path.read_text(encoding="utf-8") for path in rules))
+    assert names == set(used)

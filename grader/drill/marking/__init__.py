@@ -1,7 +1,8 @@
 """Reads answers by rules that anybody can read: which points they make, which traps they state."""
 
 from grader.drill.marking.answer import LONGEST, Answer, read_answer
-from grader.drill.marking.rules import Rule, find_claim, find_point, parse_rule
+from grader.drill.marking.finding import find_claim, find_point
+from grader.drill.marking.rules import Rule, parse_rule
 from grader.drill.marking.words import read_yaml
 
 __all__ = [

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.drill.marking.words import FOLDER, Word, read_yaml, split_words
+from grader.drill.marking.spelling import split_words
+from grader.drill.marking.words import FOLDER, Word, read_yaml
 
 # Four minutes of speech are about 3,500 characters; what comes after twice that is not read.
 LONGEST = 8_000

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from grader.drill.marking.stem import stem
 
 FOLDER = Path(__file__).resolve().parent
 WORD = re.compile(
@@ -44,37 +45,8 @@ def read_yaml(path: Path) -> Any:
     return yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def split_words(text: str) -> list[Word]:
-    """The words of a text in order, the ways of writing one thing made one."""
-    return _respell(list(_words(text)))
-
-
-def stem(word: str) -> str:
-    """The word without its ending: scales, scaled and scaling are one."""
-    if len(word) <= 3 or not word.isascii() or not word.isalpha():
-        return word
-    found = word.replace("iz", "is") if len(word) > 5 else word
-    found = _without_ending(found)
-    if found.endswith("e") and len(found) > 3:
-        found = found[:-1]
-    if len(found) > 3 and found[-1] == found[-2]:
-        found = found[:-1]
-    return found
-
-
-def _without_ending(word: str) -> str:
-    for ending, least in (("ies", 5), ("ied", 5)):
-        if word.endswith(ending) and len(word) >= least:
-            return word[:-3] + "y"
-    for ending, least in (("ing", 6), ("ed", 5), ("ly", 6)):
-        if word.endswith(ending) and len(word) >= least:
-            return word[: -len(ending)]
-    if word.endswith(("ses", "xes", "zes", "ches", "shes")) and len(word) > 4:
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and word[-2] not in "suia" else word
-
-
-def _words(text: str) -> Iterator[Word]:
+def cut_words(text: str) -> Iterator[Word]:
+    """The words of a text in order, each as it is written."""
     plain, places = _plain(text)
     sentence = clause = length = 0
     before = ""
@@ -141,38 +113,3 @@ def _axis_follows(plain: str, end: int) -> bool:
     """True before a letter that stands alone, as in b x h."""
     found = re.compile(r"\s*(?:\d|[a-z](?![a-z])|d_?[hk]|l_?[qk])").match(plain, end)
     return found is not None
-
-
-@functools.cache
-def _spellings() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
-    """By first word: sequences of words, the longest first, and the word each is read as."""
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for wanted, ways in read_yaml(FOLDER / "spellings.yaml").items():
-        for way in ways:
-            sequence = tuple(word.raw for word in _words(way))
-            found.setdefault(sequence[0], []).append((sequence, str(wanted)))
-    return {
-        first: tuple(sorted(ways, key=lambda way: -len(way[0]))) for first, ways in found.items()
-    }
-
-
-def _respell(words: list[Word]) -> list[Word]:
-    found, at = [], 0
-    while at < len(words):
-        sequence, wanted = _spelling_at(words, at)
-        first, last = words[at], words[at + len(sequence) - 1]
-        found.append(
-            Word(wanted, stem(wanted), first.start, last.end, first.sentence, first.clause)
-            if wanted != first.raw
-            else first
-        )
-        at += len(sequence)
-    return found
-
-
-def _spelling_at(words: list[Word], at: int) -> tuple[tuple[str, ...], str]:
-    for sequence, wanted in _spellings().get(words[at].raw, ()):
-        there = words[at : at + len(sequence)]
-        if tuple(word.raw for word in there) == sequence:
-            return sequence, wanted
-    return (words[at].raw,), words[at].raw

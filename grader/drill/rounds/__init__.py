@@ -1,6 +1,8 @@
 """The follow-up round after a drill, in the three forms of an interview; and typed answers read."""
 
 from grader.drill.rounds.plan import (
+    ASK,
+    CHALLENGE,
     DIRECT,
     FORMS,
     LAYERED,
@@ -18,6 +20,8 @@ from grader.drill.rounds.turns import Outcome, judge, judge_mark, next_step
 from grader.drill.rounds.words import describe, say
 
 __all__ = [
+    "ASK",
+    "CHALLENGE",
     "DIRECT",
     "FORMS",
     "LAYERED",
