@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from test_reports import SAMPLE
 
+from grader.choices import see_report
 from grader.drill.rounds import (
     DIRECT,
     FORMS,
@@ -34,6 +36,7 @@ from grader.drill.rounds import (
 )
 from grader.drill.rounds.plan import FOLDER
 from grader.errors import UsageError
+from grader.model import Diagnosis
 from grader.questions import FIRST_ROUND, LEVELS, SENIOR, languages, load_questions
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
@@ -130,6 +133,26 @@ def test_answers_set_aside_are_mostly_read_right(is_last):
     assert counts["imagined"] <= 0.05 * counts["hits"]
     assert counts["trap hits"] >= 0.7 * (counts["trap hits"] + counts["traps missed"])
     assert counts["traps imagined"] == 0
+
+
+def figures(reads):
+    counts = marking.count(reads)
+    points = counts["hits"] + counts["missed"]
+    traps = counts["trap hits"] + counts["traps missed"]
+    return (
+        f"| {counts['hits']} of {points} | {counts['imagined']} "
+        f"| {counts['trap hits']} of {traps} | {counts['traps imagined']} | {counts['marks']} |"
+    )
+
+
+def test_documented_figures_are_those_of_today():
+    text = (Path(__file__).parent.parent / "docs" / "drill-rounds.md").read_text(encoding="utf-8")
+    fitted = [read for read in READS if not read.is_aside]
+    fifth = [read for read in READS if read.is_aside and not read.is_last]
+    last = [read for read in READS if read.is_last]
+    assert f"reads {len(READS)} answers" in text
+    for reads in (fitted, fifth, last):
+        assert re.search(rf"^\| {len(reads)} .*{re.escape(figures(reads))}$", text, re.MULTILINE)
 
 
 def test_every_question_has_answers_of_each_kind_in_both_languages():
@@ -274,6 +297,19 @@ def test_round_has_the_three_forms_in_their_order():
     assert [step.form for step in plan.steps] == [SCENARIO, LAYERED, DIRECT, DIRECT]
     assert FORMS == (SCENARIO, LAYERED, DIRECT)
     assert plan.steps[1] == Step(LAYERED, "shapes-walk", "shapes-to-output")
+
+
+def test_report_tells_what_a_round_can_be_about():
+    source = replace(SAMPLE.submission, source="w = torch.einsum('bqd,bkd->bqk', q, k)")
+    report = replace(SAMPLE, submission=source)
+    assert list(see_report(report)) == [
+        "mistake:missing-scale",
+        "area:scaling",
+        "area:non-contiguous",
+        "seen:einsum",
+    ]
+    passed = replace(SAMPLE, verdicts=SAMPLE.verdicts[:1], diagnosis=Diagnosis())
+    assert list(see_report(passed)) == ["seen:all-passed"]
 
 
 def test_same_seed_plans_the_same():
