@@ -35,6 +35,9 @@ DRILL = {
     "styles": ["model", "errors", "bank"],
     "planting": ["model", "mistakes", "drill.styles"],
     "sheets": ["model", "drill.styles"],
+    "marking": [],
+    "rounds": ["questions", "errors", "drill.marking"],
+    "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
 }
 NOT_IN_BANK = ["cli", "reports", "exports", "grade", "audit"]
 
