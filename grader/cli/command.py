@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
+from functools import partial
 
 import typer
 
 from grader import __version__
 from grader.bank import use_banks
 from grader.cli import console, options, stubs
-from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
+from grader.cli.codes import INTERRUPTED, PASSED
 from grader.cli.options import Asked
 from grader.course.options import is_course
-from grader.errors import GraderError, UnusableSubmission, UsageError
+from grader.errors import UsageError
 from grader.grade import choose_seed
-from grader.model import Message
 from grader.reports.as_page import render_index, render_page
 from grader.sandbox.launch import Launched
-from grader.texts import Texts, load_texts, system_language
+from grader.texts import Texts, load_texts
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -77,33 +77,14 @@ def main(
     """Read every option into one object, and do what it asks for."""
     given = locals()
     asked = Asked(**{one.name: given[one.name] for one in fields(Asked)})
-    console.leave(attempt(asked, context.obj))
-
-
-def attempt(asked: Asked, launched: Launched | None) -> int:
-    """The exit code of what was asked for; where it fails, one sentence says why."""
-    texts = load_texts("en")
-    try:
-        texts = load_texts(asked.lang or system_language())
-        if asked.bank:
-            use_banks(asked.bank)
-            texts = load_texts(texts.language)
-        return act(asked, launched, texts)
-    except (UnusableSubmission, UsageError) as error:
-        console.say(texts, error.message)
-        return UNUSABLE
-    except GraderError as error:
-        console.say(texts, error.message)
-        return OUR_FAULT
-    except Exception as error:
-        # A fault of ours, and still one sentence: the file and the seed are enough to find it.
-        said = {"type": type(error).__name__, "text": str(error)[:200]}
-        console.say(texts, Message("error.grader", said))
-        return OUR_FAULT
+    console.leave(console.attempt(partial(act, asked, context.obj), asked.lang, "mha-grade"))
 
 
 def act(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     """Do the one thing that was asked for; what is rarely needed is imported where it is."""
+    if asked.bank:
+        use_banks(asked.bank)
+        texts = load_texts(texts.language)
     if asked.version:
         console.show(f"mha-grade {__version__}\n")
     elif asked.list_:

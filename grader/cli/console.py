@@ -6,15 +6,16 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
 from grader.clean import clean
+from grader.cli.codes import OUR_FAULT, UNUSABLE
 from grader.disk import reaching
-from grader.errors import TextError
+from grader.errors import GraderError, TextError, UnusableSubmission, UsageError
 from grader.model import Message
-from grader.texts import Texts
+from grader.texts import Texts, load_texts, system_language
 
 MAX_LINE = 2000
 
@@ -67,13 +68,32 @@ def show(text: str) -> None:
         sys.stdout.flush()
 
 
-def say(texts: Texts, message: Message) -> None:
+def attempt(act: Callable[[Texts], int], language: str | None, program: str) -> int:
+    """The exit code of what `act` does in this language; where it fails, one sentence says why."""
+    texts = load_texts("en")
+    try:
+        texts = load_texts(language or system_language())
+        return act(texts)
+    except (UnusableSubmission, UsageError) as error:
+        code, message = UNUSABLE, error.message
+    except GraderError as error:
+        code, message = OUR_FAULT, error.message
+    except Exception as error:
+        # A fault of ours, and still one sentence: the file and the seed are enough to find it.
+        said = {"type": type(error).__name__, "text": str(error)[:200]}
+        code, message = OUR_FAULT, Message("error.grader", said)
+    # Loaded again: a bank that is in use by now may bring the sentence.
+    say(load_texts(texts.language), message, program)
+    return code
+
+
+def say(texts: Texts, message: Message, program: str) -> None:
     """A sentence on standard error."""
     try:
         said = texts.say(message)
     except TextError:
         said = f"{message.key} {dict(message.fields)}"
-    print(f"mha-grade: {clean(said, MAX_LINE)}", file=sys.stderr)
+    print(f"{program}: {clean(said, MAX_LINE)}", file=sys.stderr)
 
 
 def leave(code: int) -> NoReturn:

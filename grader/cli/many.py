@@ -44,7 +44,7 @@ def grade_many(asked: Asked, texts: Texts) -> int:
             return exit_code(batch, asked.min_score)
     except KeyboardInterrupt:
         kept = asked.results is not None
-        console.say(texts, Message("course.stopped" if kept else "course.not-kept"))
+        console.say(texts, Message("course.stopped" if kept else "course.not-kept"), "mha-grade")
         return INTERRUPTED
 
 

@@ -1,0 +1,143 @@
+"""What each command does; the exit code is what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.cli import console
+from grader.cli.codes import NOT_PASSED, PASSED
+from grader.drill.begin import Wish, begin
+from grader.drill.cli import words
+from grader.drill.cli.choose import choose_finished, choose_open
+from grader.drill.cli.follow_up import hold_round
+from grader.drill.cli.keys import Keys
+from grader.drill.cli.watch import FINISH, Watch
+from grader.drill.cli.watch import tell_hint as hint_lines
+from grader.drill.desk import Desk, open_desk
+from grader.drill.folder import file_of
+from grader.drill.model import Drill
+from grader.drill.store import Store
+from grader.errors import UsageError
+from grader.reports.columns import wrap
+from grader.sandbox.launch import Launched
+from grader.texts import Texts
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of `start`."""
+
+    kind: str
+    exercise: str | None
+    random: bool
+    due: bool
+    minutes: float | None
+    folder: Path | None
+    level: str
+    seed: int | None
+
+
+def start(asked: Asked, launched: Launched | None, texts: Texts) -> int:
+    """Begin a drill and watch it."""
+    if sum((asked.exercise is not None, asked.random, asked.due)) > 1:
+        raise UsageError("drill.choose-one")
+    wish = Wish(
+        kind=asked.kind,
+        exercise=asked.exercise,
+        is_random=asked.random,
+        minutes=asked.minutes,
+        folder=asked.folder,
+        level=asked.level,
+        seed=asked.seed,
+        language=texts.language,
+    )
+    store = Store()
+    drill = begin(store, wish)
+    with at_desk(store, drill, texts, launched) as desk:
+        minutes = {"minutes": drill.minutes, "exercise": drill.exercise}
+        say(*words.write_task(desk))
+        say(*wrap(texts("drill.started", drill=drill.id, **minutes), "", ""))
+        say(*wrap(texts("drill.file", path=file_of(drill)), "", "  "))
+        return watch(desk, desk.read())
+
+
+def resume(named: str | None, launched: Launched | None, texts: Texts) -> int:
+    """Watch an open drill on; its clock never stood still."""
+    store = Store()
+    drill = choose_open(store, named)
+    with at_desk(store, drill, texts, launched) as desk:
+        if desk.is_finished:
+            raise UsageError("drill.finished", drill=drill.id)
+        say(*words.write_status(desk))
+        return watch(desk, None)
+
+
+def watch(desk: Desk, known: str | None) -> int:
+    """The loop, and the end of the drill if that is asked for."""
+    keys = Keys()
+    if Watch(desk, keys, known).run() == FINISH:
+        return close(desk, keys)
+    if not desk.is_finished:
+        say(*wrap(desk.texts("drill.left", drill=desk.drill.id), "", "  "))
+    return PASSED
+
+
+def tell_status(named: str | None, texts: Texts) -> int:
+    """How a drill stands."""
+    store = Store()
+    with at_desk(store, choose_open(store, named), texts) as desk:
+        say(*words.write_status(desk))
+    return PASSED
+
+
+def tell_hint(named: str | None, texts: Texts) -> int:
+    """One hint more."""
+    store = Store()
+    with at_desk(store, choose_open(store, named), texts) as desk:
+        say(*hint_lines(desk))
+    return PASSED
+
+
+def finish(named: str | None, texts: Texts) -> int:
+    """Close a drill, then ask."""
+    store = Store()
+    with at_desk(store, choose_open(store, named), texts) as desk:
+        return close(desk, Keys())
+
+
+def ask(named: str | None, texts: Texts) -> int:
+    """Go on with the questions of a drill that is finished."""
+    store = Store()
+    with at_desk(store, choose_finished(store, named), texts) as desk:
+        if not desk.is_finished:
+            raise UsageError("drill.not-finished", drill=desk.drill.id)
+        hold_round(desk, Keys())
+    return PASSED
+
+
+def close(desk: Desk, keys: Keys) -> int:
+    """The review and the follow-up round; 0 where everything passed."""
+    review = desk.finish()
+    say("", *words.write_review(review, desk.texts))
+    hold_round(desk, keys)
+    return PASSED if review.facts.passed else NOT_PASSED
+
+
+@contextmanager
+def at_desk(
+    store: Store, drill: Drill, texts: Texts, launched: Launched | None = None
+) -> Iterator[Desk]:
+    """The desk of a drill, and the end of its processes."""
+    desk = open_desk(store, drill, texts, launched)
+    try:
+        yield desk
+    finally:
+        desk.close()
+
+
+def say(*lines: str) -> None:
+    """Lines on standard output."""
+    console.show("".join(f"{console.tidy(line)}\n" for line in lines))

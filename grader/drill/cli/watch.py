@@ -1,0 +1,140 @@
+"""The watching loop: a save is graded, a key is answered, the clock runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from grader.clean import clean
+from grader.cli import console
+from grader.drill.cli import words
+from grader.drill.cli.keys import END, Keys
+from grader.drill.cli.saves import Saves
+from grader.drill.desk import Desk
+from grader.drill.folder import file_of
+from grader.drill.model import Look
+from grader.errors import UnusableSubmission, UsageError
+from grader.model import Message
+from grader.reports import FORMATS, View
+from grader.reports.columns import wrap
+
+TICK_SECONDS = 0.01
+# How often the clock is shown anew, and looked whether somebody else has finished the drill.
+CLOCK_SECONDS = 1.0
+FINISH, LEAVE = "f", "q"
+
+
+class Watch:
+    """One terminal at one drill."""
+
+    def __init__(self, desk: Desk, keys: Keys, known: str | None = None) -> None:
+        """`known` is the text that needs no grading: the stub of a new drill."""
+        self.desk = desk
+        self.keys = keys
+        self.saves = Saves(file_of(desk.drill), known)
+        self._grader = ThreadPoolExecutor(1)
+        self._running: Future[Look] | None = None
+        self._waiting: str | None = None
+        self._shown_at = 0.0
+        self._is_up = False
+
+    def run(self) -> str:
+        """Until f or q is typed, or nobody is there any more: FINISH or LEAVE."""
+        with self.keys.one_by_one():
+            self.say(self.desk.texts("drill.keys" if self.keys.single else "drill.keys-line"))
+            while True:
+                self._see_file()
+                self._see_result()
+                self._see_clock()
+                for key in self.keys.get(TICK_SECONDS).lower().split() or [""]:
+                    if key[:1] in (FINISH, LEAVE, END) and key:
+                        self._clear_clock()
+                        return FINISH if key[:1] == FINISH else LEAVE
+                    self._answer(key[:1])
+                if self._is_closed:
+                    self.say(self.desk.texts("drill.finished-elsewhere", drill=self.desk.drill.id))
+                    return LEAVE
+
+    _is_closed = False
+
+    def say(self, *lines: str) -> None:
+        """Lines on standard output, above the clock."""
+        self._clear_clock()
+        console.show("".join(f"{line}\n" for line in lines))
+
+    def _answer(self, key: str) -> None:
+        acts = {"h": self._hint, "r": self._report, "t": self._task}
+        if key in acts:
+            acts[key]()
+
+    def _see_file(self) -> None:
+        seen = self.saves.look()
+        if isinstance(seen, Message):
+            self.say(*wrap(self.desk.texts.say(seen), "", "  "))
+        elif seen is not None:
+            self._waiting = seen
+        if self._waiting is not None and self._running is None:
+            text, self._waiting = self._waiting, None
+            self._running = self._grader.submit(self.desk.grade, text)
+            self._running.add_done_callback(lambda _: self.keys.wake())
+
+    def _see_result(self) -> None:
+        if self._running is None or not self._running.done():
+            return
+        done, self._running = self._running, None
+        try:
+            self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
+        except UnusableSubmission as error:
+            self.say(self.desk.texts.say(error.message))
+        except UsageError:
+            self._is_closed = True
+
+    def _see_clock(self) -> None:
+        if not self._is_up and self.desk.time_left() < 0:
+            self._is_up = True
+            if self.desk.time_is_up():
+                self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
+        now = time.monotonic()
+        if now - self._shown_at >= CLOCK_SECONDS:
+            self._shown_at = now
+            self._is_closed = self._is_closed or self.desk.is_finished
+            self._show_clock()
+
+    def _show_clock(self) -> None:
+        if self.keys.single:
+            line = f"{words.write_time(self.desk)}  {self.desk.texts('drill.keys')}"
+            console.show(f"\r\x1b[K{line}")
+
+    def _clear_clock(self) -> None:
+        if self.keys.single:
+            console.show("\r\x1b[K")
+
+    def _hint(self) -> None:
+        self.say(*tell_hint(self.desk))
+
+    def _report(self) -> None:
+        self.say(*tell_report(self.desk))
+
+    def _task(self) -> None:
+        self.say(*words.write_task(self.desk))
+
+
+def tell_hint(desk: Desk) -> Iterable[str]:
+    """The next hint, or why there is none."""
+    hint = desk.hint()
+    if hint is not None:
+        return words.write_hint(hint, desk.texts)
+    look = desk.look()
+    is_stuck = look is not None and look.troubles
+    return wrap(desk.texts("drill.hint.no-more" if is_stuck else "drill.hint.none"))
+
+
+def tell_report(desk: Desk) -> Iterable[str]:
+    """The whole report, or that there is none."""
+    report = desk.report()
+    if report is None:
+        return wrap(desk.texts("drill.report.none"))
+    text = FORMATS["terminal"](report, desk.texts, View(hints=0))
+    noted = () if desk.is_finished else (desk.texts("drill.report.noted"),)
+    return (*(clean(line, 400) for line in text.splitlines()), *noted)

@@ -1,0 +1,99 @@
+"""Looks, reviews and questions as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from grader.drill.clock import write_seconds
+from grader.drill.desk import Desk
+from grader.drill.facts import Facts
+from grader.drill.model import Hint, Look
+from grader.drill.review import Review
+from grader.reports.columns import wrap
+from grader.reports.failures import number
+from grader.texts import Texts
+
+
+def write_time(desk: Desk) -> str:
+    """The time that is left, or over."""
+    left = desk.time_left()
+    key = "drill.time-left" if left >= 0 else "drill.time-over"
+    return desk.texts(key, time=write_seconds(left))
+
+
+def write_task(desk: Desk) -> Iterator[str]:
+    """The task, a paragraph after the other."""
+    for paragraph in desk.task().split("\n\n"):
+        yield from (*wrap(paragraph, "", ""), "")
+
+
+def write_look(desk: Desk, look: Look) -> Iterator[str]:
+    """What a save came to, in a few lines, with no more given away than was asked for."""
+    texts = desk.texts
+    if look.refusal is not None:
+        yield from wrap(f"{write_time(desk)}  {texts.say(look.refusal)}", "", "  ")
+        return
+    score = texts("drill.score", score=number(look.score))
+    change = texts("drill.change", change=look.change) if look.change else ""
+    yield f"{write_time(desk)}  {score}{change}"
+    if look.passed:
+        yield from wrap(texts("drill.passed"))
+        return
+    if look.lost:
+        lost = look.lost.items()
+        parts = (texts("drill.lost-area", area=area, points=number(cost)) for area, cost in lost)
+        yield from wrap(texts("drill.lost", areas=", ".join(parts)))
+    if look.troubles:
+        first = desk.describe(look.troubles[0])
+        yield from wrap(texts("drill.troubles", count=len(look.troubles), first=first))
+
+
+def write_hint(hint: Hint, texts: Texts) -> Iterator[str]:
+    """One hint, and whether there is more of it."""
+    yield from wrap(texts(f"drill.hint.{hint.part}", number=hint.number, text=hint.text))
+    if hint.left:
+        yield from wrap(texts("drill.hint.more"))
+
+
+def write_review(review: Review, texts: Texts) -> Iterator[str]:
+    """The review as it is read out: facts, rubric, mistakes, recommendation."""
+    facts = review.facts
+    yield from (texts("drill.review.title"), "")
+    yield from wrap(write_closing(facts, texts))
+    for mark in review.marks:
+        yield from wrap(texts.say(mark.said), "  * ", "    ")
+    for key, names in (("mended", facts.mended), ("left", facts.left)):
+        if names:
+            said = texts(f"drill.review.{key}", mistakes=", ".join(names))
+            yield from wrap(said, "  * ", "    ")
+    if facts.setbacks:
+        yield from wrap(texts("drill.review.setbacks", count=facts.setbacks), "  * ", "    ")
+    verdict = texts(f"drill.verdict.{review.recommendation}")
+    said = texts("drill.recommendation", verdict=verdict, reason=review.reason)
+    yield from ("", *wrap(said), "")
+
+
+def write_closing(facts: Facts, texts: Texts) -> str:
+    """Score, time and hints in a sentence."""
+    is_over = facts.spent > facts.minutes * 60
+    key = "drill.review.closing-over" if is_over else "drill.review.closing"
+    spent, score = write_seconds(facts.spent), number(facts.score)
+    return texts(key, score=score, spent=spent, minutes=facts.minutes, hints=facts.hint_count)
+
+
+def write_status(desk: Desk) -> Iterator[str]:
+    """What an open or finished drill is at."""
+    drill, facts, texts = desk.drill, desk.facts(), desk.texts
+    kind = texts(f"drill.kind.{drill.kind}")
+    what = {"drill": drill.id, "kind": kind, "exercise": drill.exercise}
+    where = {"minutes": drill.minutes, "folder": drill.folder}
+    yield from wrap(texts("drill.status", **what, **where), "", "  ")
+    look = desk.look()
+    lines: Sequence[str] = [write_time(desk), texts("drill.status.none")]
+    if desk.is_finished:
+        lines = [write_closing(facts, texts)]
+    elif look is not None:
+        lines = [*write_look(desk, look)]
+    yield from lines
+    counts = {"saves": facts.saves, "hints": facts.hint_count, "looked": facts.looked_up}
+    yield from wrap(texts("drill.status.facts", **counts))

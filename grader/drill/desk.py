@@ -1,0 +1,242 @@
+"""One drill in progress: the only thing that the terminal and the browser talk to.
+
+    desk = open_desk(store, drill, texts)     # texts: sentences in the reader's language
+    desk.task()              the task in spoken words, paragraphs parted by an empty line
+    desk.read()              the file's text; raises UnusableSubmission with the reason
+    desk.time_left()         seconds, negative in overtime;  desk.time_is_up() True just once
+    desk.grade(source)       a Look: score, change, lost by area, troubles, refusal, report
+    desk.look()              the last Look or None, also of another process
+    desk.describe(trouble)   what may be said of a trouble, after the hints that were given
+    desk.hint()              the next Hint about the first trouble, counted; None if there is none
+    desk.report()            the last Report in full, noted as looked up; None if there is none
+    desk.facts()             the Facts so far
+    desk.finish()            a Review; the drill is closed for good
+    desk.ask()               the Question to answer now, None at the end of the round
+    desk.answer(text)        keeps what was typed
+    desk.mark(rating)        one's own mark for it, 1 to 4; the next question follows
+    desk.close()             ends the processes behind it
+
+Everything that happens is written to the store at once, and everything that is told is worked out
+from there: two desks on the same drill, in two processes, agree.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grader.drill import clock
+from grader.drill.facts import Facts, gather_facts
+from grader.drill.folder import file_of
+from grader.drill.hints import count_hints, next_hint, write_trouble
+from grader.drill.kinds import KINDS
+from grader.drill.looks import compare, dump_look, load_look
+from grader.drill.model import (
+    ANSWERED,
+    ASKED,
+    FINISHED,
+    GRADED,
+    HINTED,
+    LOOKED_UP,
+    MARKED,
+    OVERTIME,
+    REVIEWED,
+    Drill,
+    Event,
+    Hint,
+    Look,
+    Trouble,
+)
+from grader.drill.review import Review, write_review
+from grader.drill.schedule import QUESTION, RATINGS, rate
+from grader.drill.store import Store, pack, unpack
+from grader.drill.warm import Warm
+from grader.errors import UnusableSubmission, UsageError
+from grader.intake import MAX_BYTES, read_submission, submit_text
+from grader.model import Report
+from grader.questions import Question, choose, load_questions
+from grader.sandbox.launch import Launched
+from grader.texts import Texts
+
+
+def open_desk(
+    store: Store,
+    drill: Drill,
+    texts: Texts,
+    launched: Launched | None = None,
+    now: Callable[[], float] = time.time,
+) -> Desk:
+    """The desk of this drill; `launched` is a zygote already on its way up."""
+    return Desk(store, drill, texts, Warm(drill.exercise, drill.seed, launched), now)
+
+
+class Desk:
+    """A drill, its clock, its grader and its notes; may be used from several threads."""
+
+    def __init__(
+        self, store: Store, drill: Drill, texts: Texts, warm: Warm, now: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self.drill = drill
+        self.texts = texts
+        self.warm = warm
+        self.now = now
+        self._kind = KINDS[drill.kind]
+        # One save after the other; a hint need not wait for a file that never ends.
+        self._grading = threading.Lock()
+
+    def task(self) -> str:
+        """The task as an interviewer would say it."""
+        return self._kind.task(self.drill, self.texts)
+
+    def events(self) -> Sequence[Event]:
+        """Everything noted of this drill."""
+        return self.store.events(self.drill.id)
+
+    @property
+    def is_finished(self) -> bool:
+        """True once it was closed, from whichever process."""
+        return any(event.what == FINISHED for event in self.events())
+
+    def time_left(self) -> float:
+        """Seconds until time is up, negative in overtime."""
+        return clock.left(self.drill, self.now())
+
+    def time_is_up(self) -> bool:
+        """True when this is the first one to see that time is up."""
+        if self.time_left() >= 0 or any(event.what == OVERTIME for event in self.events()):
+            return False
+        self._note(OVERTIME)
+        return True
+
+    def read(self) -> str:
+        """The candidate's file as it is now."""
+        return read_submission(file_of(self.drill)).source
+
+    def grade(self, source: str) -> Look:
+        """What this text is worth; the same text as last time is not graded again.
+
+        Raises UsageError once the drill is finished, UnusableSubmission for a text that is too big.
+        """
+        path = str(file_of(self.drill))
+        if len(source.encode()) > MAX_BYTES:
+            raise UnusableSubmission("file.too-big", path=path, limit=MAX_BYTES >> 10)
+        submission = submit_text(path, source)
+        with self._grading:
+            self._check_open()
+            before = self.look()
+            if before is not None and before.sha256 == submission.sha256:
+                return before
+            seen = self._kind.look(self.drill, submission, self.warm.grade)
+            look = compare(seen, self._last_score())
+            if look.report is None or not look.report.has_errors:
+                self._keep(look)
+            return look
+
+    def look(self) -> Look | None:
+        """The last look at the file, by whichever process."""
+        kept = self.store.latest(self.drill.id)
+        return None if kept is None else load_look(unpack(kept))
+
+    def describe(self, trouble: Trouble) -> str:
+        """What may be said of it unasked: its line and its name only after the hints for it."""
+        given = count_hints(self.events())
+        return write_trouble(trouble, given[trouble.key], self.texts)
+
+    def hint(self) -> Hint | None:
+        """The next hint about what is wrong first; None where nothing is, or no more is known."""
+        self._check_open()
+        look = self.look()
+        hint = None if look is None else next_hint(look, self.events(), self.texts)
+        if hint is not None:
+            self._note(HINTED, about=hint.about, part=hint.part)
+        return hint
+
+    def report(self) -> Report | None:
+        """The whole last report; before the end this is noted, for it names the mistakes."""
+        look = self.look()
+        if look is None or look.report is None:
+            return None
+        if not self.is_finished:
+            self._note(LOOKED_UP)
+        return look.report
+
+    def facts(self) -> Facts:
+        """What has happened so far, counted."""
+        return gather_facts(self.drill, self.events(), self.look(), self.now())
+
+    def finish(self) -> Review:
+        """Grade what is in the file, close the drill and write the review; again, the same one."""
+        if not self.is_finished:
+            self._grade_file()
+            facts = self.facts()
+            known = {str(e.data["key"]) for e in self.store.events() if e.what == REVIEWED}
+            rated = [self._event(REVIEWED, key=key, rating=r) for key, r in rate(facts, known)]
+            data = {"score": facts.score, "passed": facts.passed}
+            self.store.note([self._event(FINISHED, **data), *rated])
+        return write_review(self.facts())
+
+    def ask(self) -> Question | None:
+        """The question of the follow-up round that is not marked yet."""
+        marked = {event.data["question"] for event in self.events() if event.what == MARKED}
+        name = next((name for name in self._plan_round() if name not in marked), None)
+        return None if name is None else load_questions(self.texts.language)[name]
+
+    def answer(self, text: str) -> None:
+        """Keep what was typed in answer to the question."""
+        question = self.ask()
+        if question is not None:
+            self._note(ANSWERED, question=question.id, text=text)
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer, from 1 (again) to 4 (easy)."""
+        question = self.ask()
+        if rating not in RATINGS:
+            raise UsageError("drill.mark", wanted=rating)
+        if question is not None:
+            name = question.id
+            reviewed = self._event(REVIEWED, key=f"{QUESTION}:{name}", rating=rating)
+            self.store.note([self._event(MARKED, question=name, rating=rating), reviewed])
+
+    def close(self) -> None:
+        """End the processes that grade."""
+        self.warm.close()
+
+    def _plan_round(self) -> Sequence[str]:
+        """The questions of this drill, chosen once from all that was seen in it."""
+        planned = next((e.data["questions"] for e in self.events() if e.what == ASKED), None)
+        if planned is None:
+            made = [f"mistake:{name}" for name in self.facts().made]
+            planned = choose(made, self.drill.seed)
+            self._note(ASKED, questions=planned)
+        return list(planned)
+
+    def _grade_file(self) -> None:
+        """What is in the file counts, if there is a file; else what was saved last."""
+        try:
+            self.grade(self.read())
+        except UnusableSubmission:
+            return
+
+    def _last_score(self) -> float | None:
+        graded = [e.data for e in self.events() if e.what == GRADED and not e.data["refusal"]]
+        return float(graded[-1]["score"]) if graded else None
+
+    def _check_open(self) -> None:
+        if self.is_finished:
+            raise UsageError("drill.finished", drill=self.drill.id)
+
+    def _keep(self, look: Look) -> None:
+        named = [trouble.id for trouble in look.troubles if trouble.kind == "mistake"]
+        refusal = None if look.refusal is None else look.refusal.key
+        data = {"score": look.score, "passed": look.passed, "mistakes": named, "refusal": refusal}
+        event = self._event(GRADED, sha256=look.sha256, **data)
+        self.store.note([event], pack(dump_look(look)))
+
+    def _note(self, what: str, **data: Any) -> None:
+        self.store.note([self._event(what, **data)])
+
+    def _event(self, what: str, **data: Any) -> Event:
+        return Event(self.drill.id, self.now(), what, data)

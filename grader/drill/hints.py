@@ -1,0 +1,67 @@
+"""Hints, one at a time, about the first thing that is wrong; what may be said unasked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from grader.drill.model import HINTED, Event, Hint, Look, Trouble
+from grader.texts import Texts, load_pages
+
+# Parts of a mistake's page, in the order they are given.
+PARTS = ("hint", "pointer", "fix")
+# Without a known mistake there is no page: the area, then what its first case says.
+AREA_PARTS = PARTS[:2]
+
+
+def count_hints(events: Sequence[Event]) -> Counter[str]:
+    """How many hints were given, by what they were about."""
+    return Counter(str(event.data["about"]) for event in events if event.what == HINTED)
+
+
+def next_hint(look: Look, events: Sequence[Event], texts: Texts) -> Hint | None:
+    """The next hint about the first trouble that has one left; None where there is nothing."""
+    given = count_hints(events)
+    for trouble in look.troubles:
+        parts = parts_of(trouble)
+        at = given[trouble.key]
+        if at < len(parts):
+            text = _write(trouble, parts[at], texts)
+            number = sum(given.values()) + 1
+            return Hint(trouble.key, parts[at], text, number, at + 1 < len(parts))
+    return None
+
+
+def parts_of(trouble: Trouble) -> Sequence[str]:
+    """The hints there are about this."""
+    if trouble.kind == "mistake":
+        page = load_pages("en").get(trouble.id, {})
+        return [part for part in PARTS if part in page]
+    return AREA_PARTS
+
+
+def write_trouble(trouble: Trouble, given: int, texts: Texts) -> str:
+    """What may be said of a trouble unasked, after so many hints: its name is the last to come."""
+    if trouble.kind == "mistake" and given >= len(PARTS):
+        return _name(trouble, texts)
+    if given >= len(AREA_PARTS) and trouble.line:
+        return texts("drill.trouble.placed", line=trouble.line)
+    return texts("drill.trouble.unnamed")
+
+
+def _write(trouble: Trouble, part: str, texts: Texts) -> str:
+    if trouble.kind != "mistake":
+        if part == "pointer" and trouble.said is not None:
+            return texts.say(trouble.said)
+        return texts("drill.hint.area", area=trouble.id)
+    said = load_pages(texts.language)[trouble.id][part]
+    if part == "fix":
+        return f"{_name(trouble, texts)} {said}"
+    if part == "pointer" and trouble.line:
+        return f"{said} {texts('drill.hint.line', line=trouble.line)}"
+    return said
+
+
+def _name(trouble: Trouble, texts: Texts) -> str:
+    named = {"name": trouble.id, "mistake": trouble.id, "line": trouble.line}
+    return texts("drill.trouble.named", **named)

@@ -1,0 +1,10 @@
+"""The kinds of drills; a new one is a line here and a file beside it."""
+
+from grader.drill.kinds.implement import Implement
+from grader.drill.model import Kind
+
+__all__ = ["KINDS"]
+
+KINDS: dict[str, Kind] = {
+    "implement": Implement(),
+}

@@ -1,0 +1,65 @@
+"""From a report to a look, and a look as plain data and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from grader.drill.model import Look, Trouble
+from grader.model import Outcome, Report, stored
+
+# Of a look without a report, the fields that are plain data already.
+PLAIN = ("sha256", "score", "passed", "lost", "change")
+
+
+def look_at(report: Report) -> Look:
+    """What a report comes to: the score, what is lost where, what is wrong in order of cost."""
+    lost = {area: report.available(area) - report.earned(area) for area in report.areas}
+    dearest = sorted((area for area in lost if lost[area] > 0), key=lambda area: -lost[area])
+    return Look(
+        sha256=report.submission.sha256,
+        score=report.score,
+        passed=report.all_passed,
+        lost={area: round(lost[area], 2) for area in dearest},
+        troubles=tuple(_troubles(report)),
+        refusal=report.refusal,
+        report=report,
+    )
+
+
+def _troubles(report: Report) -> Iterator[Trouble]:
+    """Mistakes that have a name, the costliest first; then areas where something else fails."""
+    failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
+    named = {mistake.mistake for mistake in report.diagnosis.mistakes}
+    for mistake in report.diagnosis.mistakes:
+        said = next((v.message for v in failed if v.mistake == mistake.mistake), None)
+        yield Trouble("mistake", mistake.mistake, mistake.line, said)
+    others = [v for v in failed if v.mistake not in named]
+    for area in dict.fromkeys(v.area for v in others):
+        first = next(v for v in others if v.area == area)
+        line = next((d.line for d in report.diagnosis.departures if d.case == first.case), None)
+        yield Trouble("area", area, line, first.message)
+
+
+def dump_look(look: Look) -> dict[str, Any]:
+    """Plain data; the source text stays in the candidate's file, and what a report has with it."""
+    if look.report is not None:
+        return {"report": stored.dump(look.report), "change": look.change}
+    troubles = [[t.kind, t.id, t.line] for t in look.troubles]
+    return {name: getattr(look, name) for name in PLAIN} | {"troubles": troubles}
+
+
+def load_look(data: Mapping[str, Any], source: str = "") -> Look:
+    """The look that `dump_look` was given, with this source text."""
+    if "report" in data:
+        return replace(look_at(stored.load(data["report"], source)), change=data["change"])
+    troubles = tuple(Trouble(*row) for row in data["troubles"])
+    return Look(**{name: data[name] for name in PLAIN}, troubles=troubles)
+
+
+def compare(look: Look, before: float | None) -> Look:
+    """The look with the change since the score before; half a file changes nothing."""
+    if before is None or look.refusal is not None:
+        return look
+    return replace(look, change=round(look.score - before, 2))

@@ -1,0 +1,166 @@
+"""What is kept of all drills: an SQLite file in the folder that the system has for such data.
+
+A drill is a row that never changes and the events that follow it. Each is written for good as it
+happens, so that a program killed at any moment has lost nothing; marks, cards and history are all
+worked out from them. Only the last look at a file is replaced by the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any
+
+from grader.disk import reaching
+from grader.drill.model import FINISHED, Drill, Event
+from grader.errors import UsageError
+
+FORMAT = "1"
+FILE = "drills.db"
+# Names another folder than the system's.
+VARIABLE = "MHA_GRADE_DATA"
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS drills (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, exercise TEXT NOT NULL, folder TEXT NOT NULL,
+    file TEXT NOT NULL, seed INTEGER NOT NULL, minutes REAL NOT NULL, level TEXT NOT NULL,
+    language TEXT NOT NULL, started REAL NOT NULL, plan TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+    number INTEGER PRIMARY KEY, drill TEXT NOT NULL, at REAL NOT NULL, what TEXT NOT NULL,
+    data TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS events_by_drill ON events (drill, number);
+CREATE TABLE IF NOT EXISTS latest (drill TEXT PRIMARY KEY, look BLOB NOT NULL);
+"""
+OPEN = """SELECT * FROM drills WHERE id NOT IN (SELECT drill FROM events WHERE what = ?)
+          ORDER BY started, id"""
+
+
+def data_folder() -> Path:
+    """Where this user's drills are kept."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path
+
+    return user_data_path("mha-grade", appauthor=False)
+
+
+class Store:
+    """All drills of one user; of several programs at once each may write."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        folder = folder or data_folder()
+        with reaching(folder, "file.not-created"):
+            # What one practises is nobody else's business.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path = folder / FILE
+        with self._guard():
+            self._connection = sqlite3.connect(
+                self.path, timeout=30.0, isolation_level=None, check_same_thread=False
+            )
+            with contextlib.suppress(sqlite3.OperationalError):
+                # Readers go on while another program writes; not every file system can.
+                self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.executescript(SCHEMA)
+            put = "INSERT OR IGNORE INTO facts VALUES ('format', ?)"
+            self._connection.execute(put, (FORMAT,))
+        (known,) = self._rows("SELECT value FROM facts WHERE name = 'format'")
+        if known[0] != FORMAT:
+            raise UsageError("drill.store-format", path=str(self.path))
+
+    def add(self, drill: Drill) -> None:
+        """A new drill; its clock runs from now on."""
+        values = (*astuple(drill)[:-1], json.dumps(drill.plan))
+        self._write([("INSERT INTO drills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)])
+
+    def note(self, events: Iterable[Event], look: bytes | None = None) -> None:
+        """Keep these events of one drill, and its latest look: all or, if that fails, none."""
+        put = "INSERT INTO events (drill, at, what, data) VALUES (?, ?, ?, ?)"
+        rows = [(e.drill, e.at, e.what, json.dumps(e.data)) for e in events]
+        steps: list[tuple[str, tuple[Any, ...]]] = [(put, row) for row in rows]
+        if look is not None:
+            steps.append(("INSERT OR REPLACE INTO latest VALUES (?, ?)", (rows[0][0], look)))
+        self._write(steps)
+
+    def drill(self, name: str) -> Drill | None:
+        """The drill of this id."""
+        return next(iter(self._drills("SELECT * FROM drills WHERE id = ?", name)), None)
+
+    def drills(self) -> Sequence[Drill]:
+        """Every drill, the oldest first."""
+        return self._drills("SELECT * FROM drills ORDER BY started, id")
+
+    def open_drills(self) -> Sequence[Drill]:
+        """Those that nobody has finished."""
+        return self._drills(OPEN, FINISHED)
+
+    def events(self, drill: str | None = None) -> Sequence[Event]:
+        """What happened in one drill, or in all, in the order it did."""
+        wanted, values = ("WHERE drill = ?", (drill,)) if drill else ("", ())
+        rows = self._rows(
+            f"SELECT drill, at, what, data FROM events {wanted} ORDER BY number", values
+        )
+        return [Event(name, at, what, json.loads(data)) for name, at, what, data in rows]
+
+    def latest(self, drill: str) -> bytes | None:
+        """The last look at a drill's file, as it was given to `note`."""
+        rows = self._rows("SELECT look FROM latest WHERE drill = ?", (drill,))
+        return rows[0][0] if rows else None
+
+    def erase(self) -> None:
+        """Forget everything, on the disk too."""
+        tables = ("drills", "events", "latest")
+        self._write([(f"DELETE FROM {table}", ()) for table in tables])
+        with self._guard():
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    def _drills(self, query: str, *values: Any) -> Sequence[Drill]:
+        found = []
+        for row in self._rows(query, values):
+            plain = dict(zip((field.name for field in fields(Drill)), row))
+            found.append(Drill(**plain | {"plan": json.loads(plain["plan"])}))
+        return found
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._guard():
+            return self._connection.execute(query, values).fetchall()
+
+    def _write(self, steps: Iterable[tuple[str, tuple[Any, ...]]]) -> None:
+        with self._guard():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for query, values in steps:
+                    self._connection.execute(query, values)
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _guard(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            fields = {"path": os.fspath(self.path), "detail": str(error)}
+            raise UsageError("drill.store-unusable", **fields) from None
+
+
+def pack(data: Any) -> bytes:
+    """Plain data as it is kept."""
+    return zlib.compress(json.dumps(data).encode(), 1)
+
+
+def unpack(raw: bytes) -> Any:
+    """Plain data from what was kept."""
+    return json.loads(zlib.decompress(raw))
