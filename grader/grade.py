@@ -90,12 +90,22 @@ class Repro(NamedTuple):
 
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     """Load, find out how to call it and which parameter is which, judge every case."""
-    began = time.monotonic()
-    named = request.exercise or header_exercise(submission.source) or FREE
-    exercise = request.load(named)
+    exercise = request.load(name_exercise(submission, request))
     session = Session(forge, submission, exercise.limits, exercise.packages)
+    return grade_in(session, forge, request)
+
+
+def name_exercise(submission: Submission, request: Request) -> str:
+    """The exercise asked for, or the one that the file names, or none."""
+    return request.exercise or header_exercise(submission.source) or FREE
+
+
+def grade_in(session: Session, forge: Forge, request: Request) -> Report:
+    """The same in a session of the caller's own, which ends with it."""
+    began = time.monotonic()
+    submission = session.submission
     try:
-        report = _grade(session, submission, request, named)
+        report = _grade(session, submission, request, name_exercise(submission, request))
     finally:
         session.close()
     return replace(
@@ -158,7 +168,7 @@ def reproduce(
 
     `visibility` is a course's, by case, by area or "default": only what is visible is shown.
     """
-    named = request.exercise or header_exercise(submission.source) or FREE
+    named = name_exercise(submission, request)
     exercise = request.load(named)
     session = Session(forge, submission, exercise.limits)
     try:

@@ -99,6 +99,16 @@ class Problem:
                 }
                 return Activations(**parts)
 
+    def foretell(self, steps: Steps) -> Array:
+        """The output by these steps; worked out once, as many files are held against it."""
+        if steps not in self._foretold:
+            self._foretold[steps] = self.expect(steps).output
+        return self._foretold[steps]
+
+    @functools.cached_property
+    def _foretold(self) -> dict[Steps, Array]:
+        return {}
+
     def tolerate(self, meant: Activations, steps: Steps) -> Tolerance:
         """How far an answer right by these steps may be from `meant`, which is `expect(steps)`."""
         heads = self.sizes.num_heads

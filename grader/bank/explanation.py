@@ -33,7 +33,7 @@ def explain(bench: Bench, case: Case, problem: Problem, output: Array) -> Mistak
     Of several carried ones, the one that this case's area pays for. New ones are looked for only
     where the problem tells mistakes apart.
     """
-    if bench.carried and agrees(output, problem.expect(bench.steps(bench.carried)).output):
+    if bench.carried and agrees(output, problem.foretell(bench.steps(bench.carried))):
         paid = [mistake for mistake in bench.carried if case.area in mistake.areas]
         return (paid or bench.carried)[-1]
     if not problem.tells_apart() or _foretells(bench, problem, output, ()):
@@ -58,12 +58,12 @@ def revise(bench: Bench, problem: Problem, output: Array) -> None:
 
     What a wrong softmax does to hidden scores, say, does not show before there is a mask.
     """
-    if not bench.carried or agrees(output, problem.expect(bench.steps(bench.carried)).output):
+    if not bench.carried or agrees(output, problem.foretell(bench.steps(bench.carried))):
         return
     for at, made in enumerate(bench.carried):
         for way in CATALOGUE[made.id].ways():
             trial = [*bench.carried[:at], way, *bench.carried[at + 1 :]]
-            if agrees(output, problem.expect(bench.steps(trial)).output):
+            if agrees(output, problem.foretell(bench.steps(trial))):
                 bench.carried[at] = way
                 return
 
@@ -116,7 +116,7 @@ def _fitting(
 
 
 def _foretells(bench: Bench, problem: Problem, output: Array, made: Sequence[Mistake]) -> bool:
-    return agrees(output, problem.expect(bench.steps([*bench.carried, *made])).output)
+    return agrees(output, problem.foretell(bench.steps([*bench.carried, *made])))
 
 
 def _confirm(bench: Bench, problem: Problem, suspects: list[list[Mistake]]) -> list[list[Mistake]]:

@@ -5,6 +5,7 @@
     desk.read()              the file's text; raises UnusableSubmission with the reason
     desk.time_left()         seconds, negative in overtime;  desk.time_is_up() True just once
     desk.grade(source)       a Look: score, change, lost by area, troubles, refusal, report
+    desk.warm_up(), desk.make_ready()    before the first save and after each: the next is faster
     desk.look()              the last Look or None, also of another process
     desk.describe(trouble)   what may be said of a trouble, after the hints that were given
     desk.hint()              the next Hint about the first trouble, counted; None if there is none
@@ -134,6 +135,15 @@ class Desk:
             if look.report is None or not look.report.has_errors:
                 self._keep(look)
             return look
+
+    def warm_up(self) -> None:
+        """Do ahead whatever the first save would have to wait for; takes a second or two."""
+        if self._kind.runs_code:
+            self.warm.rehearse()
+
+    def make_ready(self) -> None:
+        """Do ahead whatever the next save would have to wait for; best once a look is shown."""
+        self.warm.restock()
 
     def look(self) -> Look | None:
         """The last look at the file, by whichever process."""

@@ -117,8 +117,9 @@ Grade = Callable[[Submission], Report]
 class Kind(Protocol):
     """What differs between kinds of drills: the start, a save, the end."""
 
-    # Minutes where none are asked for.
+    # Minutes where none are asked for; whether files run.
     minutes: float
+    runs_code: bool
 
     def prepare(self, exercise: str, seed: int) -> Prepared:
         """The file to begin with; raises UsageError for an exercise without one."""

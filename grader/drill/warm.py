@@ -1,7 +1,7 @@
-"""Grading again and again in one process: a zygote that stays, a seed that stays.
+"""Grading again and again in one process: a zygote that stays, a seed that stays, workers ready.
 
 With one seed the problems, their expected values and the weights drawn are worked out once for the
-whole drill.
+whole drill, and what a file is asked is nearly the same each time, so it is asked ahead.
 """
 
 from __future__ import annotations
@@ -9,38 +9,73 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from grader.grade import Request, grade
-from grader.model import Report, Submission
+from grader.bank import load_exercise
+from grader.files import locate
+from grader.grade import Request, grade_in
+from grader.intake import read_submission
+from grader.model import Exercise, Report, Submission
+from grader.sandbox.foresight import Foresight, Script, write_script
 from grader.sandbox.forge import Forge, open_forge
 from grader.sandbox.launch import Launched, hide_memory
+from grader.sandbox.reserve import Reserve
 
 
 @dataclass
 class Warm:
-    """Grades files of one drill, one after the other; from any thread."""
+    """Grades the versions of one file, one after the other; from any thread."""
 
     exercise: str
     seed: int
     launched: Launched | None = None
     _forge: Forge | None = None
+    _reserve: Reserve | None = None
+    _script: Script | None = None
+    _last: Foresight | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def grade(self, submission: Submission) -> Report:
-        """The report on this file, as the drill's seed has it."""
+        """The report on this version, as the drill's seed has it."""
         with self._lock:
-            request = Request(self.seed, self.exercise, walked=False)
-            return grade(submission, self._open(), request)
+            forge, reserve = self._open()
+            limits, packages = self._terms.limits, self._terms.packages
+            self._last = Foresight(forge, submission, limits, packages, reserve, self._script)
+            return grade_in(self._last, forge, Request(self.seed, self.exercise, walked=False))
+
+    def rehearse(self) -> None:
+        """Grade the model answer, if there is one, so that all that is worked out once is there."""
+        path = locate("reference", self.exercise)
+        if path.is_file():
+            self.grade(read_submission(path))
+            self.restock()
+            # Its parameters have other names than the candidate's.
+            self._script = None
+
+    def restock(self) -> None:
+        """Make ready for the next version: what costs time, once nobody is waiting."""
+        with self._lock:
+            if self._last is not None and self._reserve is not None:
+                last, self._last = self._last, None
+                self._reserve.restock(last.submission.source)
+                if last.asked:
+                    self._script = write_script(last.asked)
 
     def close(self) -> None:
-        """End the zygote, if there is one."""
+        """End everything this has started."""
         with self._lock:
-            forge, self._forge = self._forge, None
-        if forge is not None:
-            forge.close()
+            if self._reserve is not None:
+                self._reserve.close()
+            if self._forge is not None:
+                self._forge.close()
+            self._forge = self._reserve = None
 
-    def _open(self) -> Forge:
-        if self._forge is None:
+    @property
+    def _terms(self) -> Exercise:
+        return load_exercise(self.exercise)
+
+    def _open(self) -> tuple[Forge, Reserve]:
+        if self._forge is None or self._reserve is None:
             hide_memory()
             self._forge = open_forge(self.launched)
+            self._reserve = Reserve(self._forge, self._terms.limits, self._terms.packages)
             self.launched = None
-        return self._forge
+        return self._forge, self._reserve

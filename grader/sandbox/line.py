@@ -13,6 +13,8 @@ from grader.errors import ClosedError, LateError, ProtocolError
 from grader.worker import protocol
 
 CHUNK = 1 << 18
+# How soon a full pipe is tried again.
+LATER_SECONDS = 0.005
 # Of printed text at once: more than a pipe can hold.
 MOST_CHUNKS = 64
 
@@ -45,6 +47,8 @@ class Line:
     printed: int
     output: Output
     request: int = 0
+    # What is sent while an answer is waited for: questions that will probably be asked.
+    later: memoryview = field(default_factory=lambda: memoryview(b""))
     _printed_open: bool = True
     # Read with what was asked for, and not asked for yet: one read mostly takes a whole frame.
     _ahead: bytearray = field(default_factory=bytearray)
@@ -100,6 +104,15 @@ class Line:
             except OSError:
                 raise ClosedError("worker.closed") from None
 
+    def _send_later(self) -> None:
+        """As much as the pipe takes now."""
+        try:
+            while self.later:
+                self.later = self.later[os.write(self.writer, self.later[:CHUNK]) :]
+        except OSError:
+            # Full, or closed, which whoever waits for the answer will see.
+            return
+
     def _read(self, size: int, deadline: float) -> bytes:
         while len(self._ahead) < size:
             self._wait(self.reader, deadline, writing=False)
@@ -119,6 +132,11 @@ class Line:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise LateError("worker.late")
+            if self.later and not writing:
+                self._send_later()
+            if self.later:
+                # Its reader may be waiting for the rest.
+                left = min(left, LATER_SECONDS)
             if self._ready(descriptor, writing, left):
                 return
             self.drain()

@@ -6,7 +6,6 @@ fresh one. Clocks run here, never over there.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,10 +28,10 @@ from grader.model import (
 from grader.sandbox import level, wire
 from grader.sandbox.forge import Ended, Forge, Worker
 from grader.sandbox.line import Output
+from grader.sandbox.reserve import Reserve
+from grader.sandbox.sealing import SEAL_SECONDS, seal
 from grader.worker.protocol import MAX_SETS, NO_WEIGHTS, Blob
 
-# For imports and layers: nothing of the candidate's runs meanwhile.
-SEAL_SECONDS = 60.0
 MAX_ROUNDS = 8
 
 
@@ -79,6 +78,7 @@ class Session:
         limits: Limits,
         packages: Sequence[str] = (),
         without: Sequence[str] = (),
+        reserve: Reserve | None = None,
     ) -> None:
         self.forge = forge
         self.submission = submission
@@ -87,6 +87,7 @@ class Session:
         self.packages = packages
         # Layers left out, to see what the others are worth.
         self.without = without
+        self._reserve = reserve
         self._isolation: Isolation | None = None
         # Words in the source that a person may want to look at, with their lines.
         self.flags: tuple[tuple[str, int], ...] = ()
@@ -100,6 +101,8 @@ class Session:
         self._kept: set[str] = set()
         self._held = HeldWeights()
         self._until = time.monotonic() + limits.total_seconds
+        # Sent after the file is loaded, before it is asked.
+        self.later = b""
 
     def load(self) -> Loaded:
         """Run the file in a fresh worker."""
@@ -107,12 +110,14 @@ class Session:
         try:
             # Later workers load the file again and print the same again.
             output = Output(0) if self._output.size else self._output
-            self._worker = worker = self._make(output)
             source = self.submission.source.encode()
             blob = Blob("uint8", (len(source),), source)
-            self._seal(worker, blob)
+            self._worker = worker = self._begin(output, blob)
+            reply, _ = worker.line.ask({"op": "scan"}, [blob], SEAL_SECONDS)
+            self.flags = wire.read_calls(reply.get("flags", []))
             name = self.submission.path.replace("\\", "/").rpartition("/")[2] or "submission.py"
             seconds = self._seconds(self.limits.load_seconds)
+            worker.line.later = memoryview(self.later)
             reply, _ = worker.line.ask({"op": "load", "name": name}, [blob], seconds)
             if self._is_wanting(reply):
                 # From the beginning, and so is what it prints.
@@ -160,11 +165,24 @@ class Session:
             found = lost._replace(shared=shared)
         return found
 
+    def receive(self, request: int, seconds: float) -> tuple[dict[str, Any], list[Blob]]:
+        """The answer to a request that was sent later; raises WorkerError where none comes."""
+        if self._worker is None:
+            raise ClosedError("worker.closed")
+        return self._worker.line.receive(request, time.monotonic() + self._seconds(seconds))
+
     def renew(self) -> None:
         """End the present worker; the next probe gets a fresh one."""
         self._end()
 
-    close = renew
+    def close(self) -> None:
+        """End the last worker, now or, with a reserve, when there is time for it."""
+        worker = self._worker
+        if self._reserve is not None and worker is not None:
+            self._worker = None
+            worker.line.drain()
+            self._reserve.give_back(worker, self._wanted)
+        self.renew()
 
     @property
     def printed(self) -> Printed:
@@ -177,19 +195,21 @@ class Session:
         """The lowest level that a worker of this session had."""
         return self._isolation or level.judge([], [], None)
 
-    def _seal(self, worker: Worker, source: Blob) -> None:
-        """Have the worker shut itself in; what it says of it comes before the file's first line."""
-        request = {
-            "op": "seal",
-            "limits": dataclasses.asdict(self.limits),
-            "packages": [*level.PACKAGES, *self.packages],
-            "wanted": sorted(self._wanted),
-            "without": list(self.without),
-        }
-        reply, _ = worker.line.ask(request, [source], SEAL_SECONDS)
-        found = level.judge(reply["layers"], reply["refused"], level.read_kernel(worker.pid))
+    def _begin(self, output: Output, source: Blob) -> Worker:
+        """A worker that has shut itself in; what it says of it comes before the file's first line.
+
+        One that was held ready may lack a module; that is told when it is wanted, as of any other.
+        """
+        ready = None if self._reserve is None or self.without else self._reserve.take(output)
+        if ready is None:
+            worker = self._make(output)
+            packages = (*level.PACKAGES, *self.packages)
+            found = seal(worker, source, self.limits, packages, self._wanted, self.without)
+        else:
+            worker, found = ready
+            self._began = True
         self._isolation = level.lower(self._isolation, found)
-        self.flags = wire.read_calls(reply.get("flags", []))
+        return worker
 
     def _is_wanting(self, reply: Mapping[str, Any]) -> bool:
         """True when a module was missing that can be there from the start, in a fresh worker."""

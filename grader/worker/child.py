@@ -38,7 +38,7 @@ def shut_in(
 ) -> dict[str, Any]:
     """Import what the source names, and whatever was found wanting before; then seal.
 
-    Only then is the source parsed, and searched for what a person may want to look at.
+    The source is not parsed before that.
     """
     source = blobs[0].data.decode()
     names = [*request["wanted"], *imports.named_in(source)]
@@ -47,13 +47,15 @@ def shut_in(
     reply = seal.close(request)
     # Whether or not files can still be opened: a file has the same at every level.
     shelf.close(tried, request["packages"])
-    return {**reply, "flags": scan.find_flags(source)}
+    return reply
 
 
 def answer_request(
     state: execute.Submission, request: dict[str, Any], blobs: list[protocol.Blob]
 ) -> tuple[dict[str, Any], list[protocol.Blob]]:
-    """The reply to one request: load or probe."""
+    """The reply to one request: scan the source for what a person may look at, load, or probe."""
+    if request["op"] == "scan":
+        return {"flags": scan.find_flags(blobs[0].data.decode())}, []
     if request["op"] == "load":
         return state.load(blobs[0].data.decode(), request["name"]), []
     return state.probe(request, blobs)

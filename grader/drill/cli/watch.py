@@ -38,6 +38,7 @@ class Watch:
         self._waiting: str | None = None
         self._shown_at = 0.0
         self._is_up = False
+        self._grader.submit(desk.warm_up)
 
     def run(self) -> str:
         """Until f or q is typed, or nobody is there any more: FINISH or LEAVE."""
@@ -85,6 +86,7 @@ class Watch:
         done, self._running = self._running, None
         try:
             self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
+            self._grader.submit(self.desk.make_ready)
         except UnusableSubmission as error:
             self.say(self.desk.texts.say(error.message))
         except UsageError:

@@ -14,6 +14,7 @@ class Implement:
     """The stub is the file, the exercise's cases are the judge."""
 
     minutes = 25.0
+    runs_code = True
 
     def prepare(self, exercise: str, seed: int) -> Prepared:
         """The stub as it is."""
