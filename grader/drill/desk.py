@@ -6,6 +6,7 @@
     desk.time_left()         seconds, negative in overtime;  desk.time_is_up() True just once
     desk.grade(source)       a Look: score, change, lost by area, troubles, refusal, report
     desk.warm_up(), desk.make_ready()    before the first save and after each: the next is faster
+    desk.drop()              from another thread: a newer save makes this grade useless
     desk.look()              the last Look or None, also of another process
     desk.describe(trouble)   what may be said of a trouble, after the hints that were given
     desk.hint()              the next Hint about the first trouble, counted; None if there is none
@@ -119,7 +120,8 @@ class Desk:
     def grade(self, source: str) -> Look:
         """What this text is worth; the same text as last time is not graded again.
 
-        Raises UsageError once the drill is finished, UnusableSubmission for a text that is too big.
+        Raises UsageError once the drill is finished, UnusableSubmission for a text that is too
+        big, and LateError where it was dropped.
         """
         path = str(file_of(self.drill))
         if len(source.encode()) > MAX_BYTES:
@@ -144,6 +146,10 @@ class Desk:
     def make_ready(self) -> None:
         """Do ahead whatever the next save would have to wait for; best once a look is shown."""
         self.warm.restock()
+
+    def drop(self) -> None:
+        """Give up the grade that is under way in another thread; there it raises LateError."""
+        self.warm.drop()
 
     def look(self) -> Look | None:
         """The last look at the file, by whichever process."""

@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass, field
 
 from grader.bank import load_exercise
+from grader.errors import LateError
 from grader.files import locate
 from grader.grade import Request, grade_in
 from grader.intake import read_submission
@@ -18,6 +19,8 @@ from grader.sandbox.foresight import Foresight, Script, write_script
 from grader.sandbox.forge import Forge, open_forge
 from grader.sandbox.launch import Launched, hide_memory
 from grader.sandbox.reserve import Reserve
+
+CLOSE_SECONDS = 0.5
 
 
 @dataclass
@@ -34,12 +37,22 @@ class Warm:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def grade(self, submission: Submission) -> Report:
-        """The report on this version, as the drill's seed has it."""
+        """The report on this version, as the drill's seed has it; LateError if it was dropped."""
         with self._lock:
             forge, reserve = self._open()
             limits, packages = self._terms.limits, self._terms.packages
-            self._last = Foresight(forge, submission, limits, packages, reserve, self._script)
-            return grade_in(self._last, forge, Request(self.seed, self.exercise, walked=False))
+            last = Foresight(forge, submission, limits, packages, reserve, self._script)
+            self._last = last
+            report = grade_in(last, forge, Request(self.seed, self.exercise, walked=False))
+            if last.is_cut:
+                raise LateError("drill.dropped")
+            return report
+
+    def drop(self) -> None:
+        """Have the grade that is under way raise LateError soon, for there is a newer version."""
+        last = self._last
+        if last is not None:
+            last.cut_short()
 
     def rehearse(self) -> None:
         """Grade the model answer, if there is one, so that all that is worked out once is there."""
@@ -60,13 +73,16 @@ class Warm:
                     self._script = write_script(last.asked)
 
     def close(self) -> None:
-        """End everything this has started."""
-        with self._lock:
-            if self._reserve is not None:
-                self._reserve.close()
-            if self._forge is not None:
-                self._forge.close()
-            self._forge = self._reserve = None
+        """End everything this has started; at once, even if a file never ends."""
+        if not self._lock.acquire(timeout=CLOSE_SECONDS):
+            # The zygote ends with this process, and its workers with it.
+            return
+        if self._reserve is not None:
+            self._reserve.close()
+        if self._forge is not None:
+            self._forge.close()
+        self._forge = self._reserve = None
+        self._lock.release()
 
     @property
     def _terms(self) -> Exercise:

@@ -173,7 +173,7 @@ class Foresight(Session):
 
     def _foresee(self, name: bytes) -> Observation | None:
         """The answer that is on its way, or None where the second worker has to give it."""
-        if self._first is None:
+        if self._first is None or self.is_cut:
             return None
         at = self._first.find(name)
         if at is None:

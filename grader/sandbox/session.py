@@ -165,6 +165,15 @@ class Session:
             found = lost._replace(shared=shared)
         return found
 
+    def cut_short(self) -> None:
+        """From another thread: nobody wants the rest, so what is asked from now on times out."""
+        self._until = 0.0
+
+    @property
+    def is_cut(self) -> bool:
+        """True once it was cut short."""
+        return not self._until
+
     def receive(self, request: int, seconds: float) -> tuple[dict[str, Any], list[Blob]]:
         """The answer to a request that was sent later; raises WorkerError where none comes."""
         if self._worker is None:

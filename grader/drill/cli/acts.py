@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.cli import console
@@ -19,6 +20,7 @@ from grader.drill.cli.watch import tell_hint as hint_lines
 from grader.drill.desk import Desk, open_desk
 from grader.drill.folder import file_of
 from grader.drill.model import Drill
+from grader.drill.practice import DueQuestions, choose_due
 from grader.drill.store import Store
 from grader.errors import UsageError
 from grader.reports.columns import wrap
@@ -55,6 +57,8 @@ def start(asked: Asked, launched: Launched | None, texts: Texts) -> int:
         language=texts.language,
     )
     store = Store()
+    if asked.due:
+        wish = replace(wish, exercise=choose_due(store, time.time()))
     drill = begin(store, wish)
     with at_desk(store, drill, texts, launched) as desk:
         minutes = {"minutes": drill.minutes, "exercise": drill.exercise}
@@ -108,9 +112,12 @@ def finish(named: str | None, texts: Texts) -> int:
         return close(desk, Keys())
 
 
-def ask(named: str | None, texts: Texts) -> int:
-    """Go on with the questions of a drill that is finished."""
+def ask(named: str | None, due: bool, texts: Texts) -> int:
+    """Go on with the questions of a drill that is finished, or with all that are due."""
     store = Store()
+    if due:
+        hold_round(DueQuestions(store, texts), Keys())
+        return PASSED
     with at_desk(store, choose_finished(store, named), texts) as desk:
         if not desk.is_finished:
             raise UsageError("drill.not-finished", drill=desk.drill.id)

@@ -13,7 +13,7 @@ import typer
 from grader.bank import exercise_ids
 from grader.cli import console
 from grader.cli.codes import INTERRUPTED, PASSED
-from grader.drill.cli import acts
+from grader.drill.cli import acts, keeping
 from grader.drill.kinds import KINDS
 from grader.questions import FIRST_ROUND
 from grader.sandbox.launch import Launched
@@ -28,6 +28,7 @@ KindName = Annotated[str, typer.Option("--kind", help="implement, bugs, shapes o
 Exercise = Annotated[str | None, typer.Option(help="The exercise.")]
 Random = Annotated[bool, typer.Option("--random", help="Any exercise.")]
 DueOnly = Annotated[bool, typer.Option("--due", help="What is due by spaced repetition.")]
+DueQuestions = Annotated[bool, typer.Option("--due", help="All that are due.")]
 Minutes = Annotated[float | None, typer.Option(help="Minutes on the clock.")]
 Folder = Annotated[Path | None, typer.Option(help="A new folder to work in.")]
 Level = Annotated[str, typer.Option(help="first-round or senior.")]
@@ -107,6 +108,30 @@ def finish(drill: Which = None, lang: Lang = None) -> None:
 
 
 @app.command(help="Go on with the follow-up questions.")
-def ask(drill: Which = None, lang: Lang = None) -> None:
-    """The questions that are left."""
-    do(partial(acts.ask, drill), lang)
+def ask(drill: Which = None, due: DueQuestions = False, lang: Lang = None) -> None:
+    """The questions that are left, or due."""
+    do(partial(acts.ask, drill, due), lang)
+
+
+@app.command(help="Scores over time, mistakes made and mended.")
+def history(lang: Lang = None) -> None:
+    """The picture of all drills."""
+    do(keeping.tell_history, lang)
+
+
+@app.command("next", help="What to practise now.")
+def next_(lang: Lang = None) -> None:
+    """What is due."""
+    do(keeping.tell_next, lang)
+
+
+@app.command(help="Write everything that is kept of you into a new file, as JSON.")
+def export(file: Target, lang: Lang = None) -> None:
+    """All that is kept."""
+    do(partial(keeping.export, file), lang)
+
+
+@app.command(help="Forget everything that is kept of you.")
+def delete(yes: Yes = False, lang: Lang = None) -> None:
+    """Nothing is kept."""
+    do(partial(keeping.delete, yes), lang)

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grader.cli import console
 from grader.drill.cli.keys import Keys
-from grader.drill.desk import Desk
 from grader.drill.schedule import RATINGS
 from grader.questions import Question
 from grader.reports.columns import wrap
+from grader.texts import Texts
 
 LEAVE = "q"
 
 
-def hold_round(desk: Desk, keys: Keys) -> None:
+class Round(Protocol):
+    """Who asks: a drill that has ended, or all questions that are due."""
+
+    texts: Texts
+
+    def ask(self) -> Question | None:
+        """The question to answer now, None at the end."""
+        ...
+
+    def answer(self, text: str) -> None:
+        """What was typed in answer to it."""
+        ...
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer."""
+        ...
+
+
+def hold_round(asker: Round, keys: Keys) -> None:
     """Ask what is left to be asked; whoever leaves goes on there another time."""
-    texts = desk.texts
-    if desk.ask() is not None:
+    texts = asker.texts
+    if asker.ask() is not None:
         _say(*wrap(texts("drill.round.title"), "", ""), "")
-    while (question := desk.ask()) is not None:
+    while (question := asker.ask()) is not None:
         _say(*wrap(question.question, "", ""))
-        if not _take_answer(desk, keys):
+        if not _take_answer(asker, keys):
             return
-        _say(*_write_points(desk, question))
-        if not _take_mark(desk, keys):
+        _say(*_write_points(asker, question))
+        if not _take_mark(asker, keys):
             return
     _say(*wrap(texts("drill.round.done"), "", ""))
 
 
-def _take_answer(desk: Desk, keys: Keys) -> bool:
+def _take_answer(asker: Round, keys: Keys) -> bool:
     lines: list[str] = []
     while True:
         line = keys.line()
@@ -37,27 +57,27 @@ def _take_answer(desk: Desk, keys: Keys) -> bool:
             break
         lines.append(line)
     if lines:
-        desk.answer("\n".join(lines))
+        asker.answer("\n".join(lines))
     return True
 
 
-def _take_mark(desk: Desk, keys: Keys) -> bool:
+def _take_mark(asker: Round, keys: Keys) -> bool:
     while True:
-        _say(*wrap(desk.texts("drill.round.mark"), "", ""))
+        _say(*wrap(asker.texts("drill.round.mark"), "", ""))
         line = keys.line()
         if line is None or line.strip().lower() == LEAVE:
             return False
         if line.strip() in map(str, RATINGS):
-            desk.mark(int(line))
+            asker.mark(int(line))
             _say("")
             return True
 
 
-def _write_points(desk: Desk, question: Question) -> list[str]:
-    lines = [desk.texts("drill.round.points")]
+def _write_points(asker: Round, question: Question) -> list[str]:
+    lines = [asker.texts("drill.round.points")]
     for point in question.points:
         lines += wrap(point, "  - ", "    ")
-    return [*lines, *wrap(desk.texts("drill.round.trap", text=question.trap))]
+    return [*lines, *wrap(asker.texts("drill.round.trap", text=question.trap))]
 
 
 def _say(*lines: str) -> None:

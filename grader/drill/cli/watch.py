@@ -14,7 +14,7 @@ from grader.drill.cli.saves import Saves
 from grader.drill.desk import Desk
 from grader.drill.folder import file_of
 from grader.drill.model import Look
-from grader.errors import UnusableSubmission, UsageError
+from grader.errors import GraderError, LateError
 from grader.model import Message
 from grader.reports import FORMATS, View
 from grader.reports.columns import wrap
@@ -75,6 +75,8 @@ class Watch:
             self.say(*wrap(self.desk.texts.say(seen), "", "  "))
         elif seen is not None:
             self._waiting = seen
+            if self._running is not None:
+                self.desk.drop()
         if self._waiting is not None and self._running is None:
             text, self._waiting = self._waiting, None
             self._running = self._grader.submit(self.desk.grade, text)
@@ -87,10 +89,11 @@ class Watch:
         try:
             self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
             self._grader.submit(self.desk.make_ready)
-        except UnusableSubmission as error:
-            self.say(self.desk.texts.say(error.message))
-        except UsageError:
-            self._is_closed = True
+        except LateError:
+            # A newer save is graded instead.
+            return
+        except GraderError as error:
+            self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_clock(self) -> None:
         if not self._is_up and self.desk.time_left() < 0:

@@ -1,0 +1,84 @@
+"""What is kept of a user: looked at, written out, forgotten."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grader.cli import console
+from grader.cli.codes import NOT_PASSED, PASSED
+from grader.disk import reaching
+from grader.drill.cli.acts import say
+from grader.drill.cli.keys import Keys
+from grader.drill.history import draw_history, gather_history
+from grader.drill.model import Event
+from grader.drill.practice import plan_practice, write_practice
+from grader.drill.schedule import schedule
+from grader.drill.store import Store
+from grader.errors import UsageError
+from grader.reports.columns import wrap
+from grader.texts import Texts
+
+YES = "yes"
+
+
+def tell_history(texts: Texts) -> int:
+    """The picture of all drills."""
+    history = gather_history(Store(), time.time())
+    console.show(
+        draw_history(history, texts) if history.rows else texts("drill.history.none") + "\n"
+    )
+    return PASSED
+
+
+def tell_next(texts: Texts) -> int:
+    """What is due."""
+    for line in write_practice(plan_practice(Store(), time.time()), texts):
+        say(*wrap(line, "", "    "))
+    return PASSED
+
+
+def export(path: Path, texts: Texts) -> int:
+    """Everything that is kept, as JSON, into a file that was not there."""
+    store = Store()
+    drills = store.drills()
+    if path.exists():
+        raise UsageError("file.exists", path=str(path))
+    with reaching(path, "file.not-created"), open(path, "x", encoding="utf-8") as file:
+        json.dump(_gather(store), file, ensure_ascii=False, indent=1)
+        file.write("\n")
+    say(texts("drill.exported", drills=len(drills), path=path))
+    return PASSED
+
+
+def delete(is_sure: bool, texts: Texts) -> int:
+    """Forget everything, once that was said to be meant."""
+    store = Store()
+    if not is_sure:
+        say(*wrap(texts("drill.delete.ask", drills=len(store.drills())), "", ""))
+        is_sure = (Keys().line() or "").strip().lower() == YES
+    if is_sure:
+        store.erase()
+    say(texts("drill.deleted" if is_sure else "drill.not-deleted"))
+    return PASSED if is_sure else NOT_PASSED
+
+
+def _gather(store: Store) -> dict[str, Any]:
+    events = store.events()
+    drills: Sequence[dict[str, Any]] = [
+        asdict(drill) | {"events": [_plain(e) for e in events if e.drill == drill.id]}
+        for drill in store.drills()
+    ]
+    return {
+        "drills": drills,
+        "elsewhere": [_plain(event) for event in events if not event.drill],
+        "cards": [asdict(card) for card in schedule(events)],
+    }
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    return {"at": event.at, "what": event.what, **event.data}

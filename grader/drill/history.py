@@ -1,0 +1,108 @@
+"""All drills of one user: a row for each, and which mistakes were made, mended and left in which.
+
+Drawn here for a terminal; what is drawn are plain facts, so that others can draw them too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.drill.clock import write_seconds
+from grader.drill.facts import Facts, gather_facts
+from grader.drill.looks import load_look
+from grader.drill.model import FINISHED, MARKED, Drill
+from grader.drill.store import Store, unpack
+from grader.reports.columns import columns, pad, wrap
+from grader.reports.failures import number
+from grader.texts import Texts
+
+BAR = 20
+LEFT, MENDED, NOT_MADE = "x", "o", "."
+
+
+@dataclass(frozen=True)
+class Row:
+    """One drill that has ended, or is still open."""
+
+    drill: Drill
+    facts: Facts
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class History:
+    """Every drill, the oldest first, and one's own marks for answers, from 1 to 4."""
+
+    rows: tuple[Row, ...]
+    marks: tuple[int, ...]
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """Every mistake that was made in some drill, in the order they came up."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.facts.made))
+
+    def fate(self, mistake: str) -> str:
+        """A letter for each drill: the mistake was left in the file, mended, or not made."""
+        return "".join(
+            LEFT if mistake in facts.left else MENDED if mistake in facts.made else NOT_MADE
+            for facts in (row.facts for row in self.rows)
+        )
+
+
+def gather_history(store: Store, now: float) -> History:
+    """What the store knows, up to now."""
+    rows, marks = [], []
+    for drill in store.drills():
+        events = store.events(drill.id)
+        kept = store.latest(drill.id)
+        look = None if kept is None else load_look(unpack(kept))
+        is_open = not any(event.what == FINISHED for event in events)
+        rows.append(Row(drill, gather_facts(drill, events, look, now), is_open))
+        marks += [int(event.data["rating"]) for event in events if event.what == MARKED]
+    return History(tuple(rows), tuple(marks))
+
+
+def draw_history(history: History, texts: Texts) -> str:
+    """The picture: a bar for each drill, a line of letters for each mistake."""
+    lines = [texts("drill.history.title"), *_draw_rows(history.rows, texts), ""]
+    if history.mistakes:
+        lines += [*wrap(texts("drill.history.mistakes"), "", "  ")]
+        width = max(map(len, history.mistakes))
+        lines += [f"  {name:<{width}}  {history.fate(name)}" for name in history.mistakes]
+        lines.append("")
+    if history.marks:
+        mean = sum(history.marks) / len(history.marks)
+        lines.append(texts("drill.history.questions", count=len(history.marks), mean=mean))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _draw_rows(rows: Sequence[Row], texts: Texts) -> Iterator[str]:
+    names = [_name(row.drill, texts) for row in rows]
+    width = max(map(columns, names), default=0)
+    for row, name in zip(rows, names):
+        score = row.facts.score
+        full = int(BAR * score / 100)
+        bar = "#" * full + "." * (BAR - full)
+        date = time.strftime("%Y-%m-%d", time.localtime(row.drill.started))
+        score_said = number(score).rjust(5)
+        end = _end(row, texts)
+        fields = {"date": date, "name": pad(name, width), "bar": bar}
+        yield "  " + texts("drill.history.row", **fields, score=score_said, end=end)
+
+
+def _name(drill: Drill, texts: Texts) -> str:
+    kind = texts(f"drill.kind.{drill.kind}")
+    return texts("drill.history.name", kind=kind, exercise=drill.exercise)
+
+
+def _end(row: Row, texts: Texts) -> str:
+    if row.is_open:
+        return texts("drill.history.open")
+    spent = write_seconds(row.facts.spent)
+    is_over = row.facts.spent > row.drill.minutes * 60
+    parts = [texts("drill.history.over", time=spent) if is_over else spent]
+    if row.facts.hint_count:
+        parts.append(texts("drill.history.hints", count=row.facts.hint_count))
+    return ", ".join(parts)

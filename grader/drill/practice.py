@@ -1,0 +1,115 @@
+"""What to practise now: what is due, what was never tried, and when there is something again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.bank import exercise_ids
+from grader.drill.facts import gather_facts
+from grader.drill.model import REVIEWED, Event
+from grader.drill.schedule import EXERCISE, MISTAKE, QUESTION, RATINGS, Due, schedule
+from grader.drill.store import Store
+from grader.errors import UsageError
+from grader.questions import Question, load_questions
+from grader.texts import Texts
+
+
+@dataclass(frozen=True)
+class Practice:
+    """Cards that are due and those that are not yet, each in order; exercises never finished."""
+
+    due: tuple[Due, ...]
+    later: tuple[Due, ...]
+    untried: tuple[str, ...]
+
+
+def plan_practice(store: Store, now: float) -> Practice:
+    """What there is to practise; what is no longer in use, such as a question, is left out."""
+    known = [card for card in schedule(store.events()) if _is_known(card)]
+    tried = {card.id for card in known if card.kind == EXERCISE}
+    return Practice(
+        tuple(card for card in known if card.at <= now),
+        tuple(card for card in known if card.at > now),
+        tuple(name for name in exercise_ids() if name not in tried),
+    )
+
+
+def choose_due(store: Store, now: float) -> str:
+    """The exercise for a drill of what is due; raises UsageError where there is none.
+
+    For a mistake it is the exercise in which it was made last.
+    """
+    practice = plan_practice(store, now)
+    for card in practice.due:
+        if card.kind == EXERCISE:
+            return card.id
+        if card.kind == MISTAKE and (found := _made_in(store, card.id, now)):
+            return found
+    if practice.untried:
+        return practice.untried[0]
+    only_questions = any(card.kind == QUESTION for card in practice.due)
+    raise UsageError("drill.due.questions" if only_questions else "drill.due.nothing")
+
+
+def write_practice(practice: Practice, texts: Texts) -> list[str]:
+    """What is due, one line each with the command for it; then what comes later."""
+    lines = [texts("drill.next.title")] if practice.due else [texts("drill.next.nothing")]
+    lines += ["  " + _write_card(card, texts) for card in practice.due]
+    if any(card.kind == QUESTION for card in practice.due):
+        lines.append("  " + texts("drill.next.questions"))
+    lines += [texts("drill.next.new", id=name) for name in practice.untried]
+    if practice.later:
+        card = practice.later[0]
+        what = texts(f"drill.next.later-{card.kind}", id=card.id, exercise=card.id)
+        date = time.strftime("%Y-%m-%d", time.localtime(card.at))
+        lines.append(texts("drill.next.later", what=what, date=date))
+    return lines
+
+
+def _write_card(card: Due, texts: Texts) -> str:
+    if card.kind == QUESTION:
+        question = load_questions(texts.language)[card.id].question
+        return texts("drill.next.question", question=question)
+    return texts(f"drill.next.{card.kind}", id=card.id, exercise=card.id, mistake=card.id)
+
+
+def _is_known(card: Due) -> bool:
+    if card.kind == EXERCISE:
+        return card.id in exercise_ids()
+    return card.kind == MISTAKE or card.id in load_questions("en")
+
+
+def _made_in(store: Store, mistake: str, now: float) -> str | None:
+    known = exercise_ids()
+    for drill in reversed(store.drills()):
+        made = gather_facts(drill, store.events(drill.id), None, now).made
+        if mistake in made and drill.exercise in known:
+            return drill.exercise
+    return None
+
+
+class DueQuestions:
+    """A round of the questions that are due, of whichever drill."""
+
+    def __init__(self, store: Store, texts: Texts) -> None:
+        self.store = store
+        self.texts = texts
+        practice = plan_practice(store, time.time())
+        self._left = [card.id for card in practice.due if card.kind == QUESTION]
+
+    def ask(self) -> Question | None:
+        """The next one, None at the end."""
+        return load_questions(self.texts.language)[self._left[0]] if self._left else None
+
+    def answer(self, text: str) -> None:
+        """An answer outside of a drill is not kept, only its mark."""
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer, from 1 (again) to 4 (easy)."""
+        if rating not in RATINGS:
+            raise UsageError("drill.mark", wanted=rating)
+        data = {"key": f"{QUESTION}:{self._left.pop(0)}", "rating": rating}
+        events: Sequence[Event] = [Event("", time.time(), REVIEWED, data)]
+        self.store.note(events)
