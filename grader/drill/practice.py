@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.bank import exercise_ids
@@ -93,10 +93,11 @@ def _made_in(store: Store, mistake: str, now: float) -> str | None:
 class DueQuestions:
     """A round of the questions that are due, of whichever drill."""
 
-    def __init__(self, store: Store, texts: Texts) -> None:
+    def __init__(self, store: Store, texts: Texts, now: Callable[[], float] = time.time) -> None:
         self.store = store
         self.texts = texts
-        practice = plan_practice(store, time.time())
+        self.now = now
+        practice = plan_practice(store, now())
         self._left = [card.id for card in practice.due if card.kind == QUESTION]
 
     def ask(self) -> Question | None:
@@ -111,5 +112,5 @@ class DueQuestions:
         if rating not in RATINGS:
             raise UsageError("drill.mark", wanted=rating)
         data = {"key": f"{QUESTION}:{self._left.pop(0)}", "rating": rating}
-        events: Sequence[Event] = [Event("", time.time(), REVIEWED, data)]
+        events: Sequence[Event] = [Event("", self.now(), REVIEWED, data)]
         self.store.note(events)
