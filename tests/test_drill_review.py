@@ -251,7 +251,8 @@ def test_due_questions_are_asked_and_marked(store):
     store.note(review_events((0, 1), key="question:why-scale"))
     clock = Clock(START + 2 * DAY)
     asker = DueQuestions(store, load_texts("en"), clock)
-    assert asker.ask().id == "why-scale"
+    assert asker.ask().question.id == "why-scale"
+    assert asker.answer("so that the variance of the dot product is 1").question == "why-scale"
     asker.mark(3)
     assert asker.ask() is None
     assert DueQuestions(store, load_texts("en"), clock).ask() is None

@@ -11,7 +11,6 @@ import time
 import pytest
 from drills import RIGHT, ROOT, WRONG
 
-from grader.questions import load_questions
 from grader.texts import load_pages
 
 pty = pytest.importorskip("pty")
@@ -123,7 +122,7 @@ def test_whole_drill_at_a_terminal(start, tmp_path):
     asked = answer_one(terminal)
     terminal.type("q\n")
     assert terminal.leave() == 0
-    assert asked == "because of the scores"
+    assert asked == "I do not know"
     history = mha_drill("history", folder=tmp_path).stdout
     assert "implement, self-attention  ####################    100" in history
     assert re.search(r"missing-scale +o\n", history)
@@ -132,14 +131,11 @@ def test_whole_drill_at_a_terminal(start, tmp_path):
 
 def answer_one(terminal):
     """Answer what is asked, mark it, and give back what was typed."""
-    known = [one.question for one in load_questions("en").values()]
     terminal.wait_for("?")
-    typed = "because of the scores"
+    typed = "I do not know"
     terminal.type(f"{typed}\n\n")
-    terminal.wait_for("What a good answer has:")
-    terminal.wait_for("4 with ease; q leaves:")
-    said = " ".join(terminal.said.split())
-    assert any(" ".join(question.split()) in said for question in known)
+    terminal.wait_for("It looks as if none of the 5 points is in this answer.")
+    terminal.wait_for("4 easy; Enter takes 1, q leaves:")
     before = len(terminal.said)
     terminal.type("3\n")
     terminal.wait_for("?", before)

@@ -13,9 +13,11 @@
     desk.report()            the last Report in full, noted as looked up; None if there is none
     desk.facts()             the Facts so far
     desk.finish()            a Review; the drill is closed for good
-    desk.ask()               the Question to answer now, None at the end of the round
-    desk.answer(text)        keeps what was typed
-    desk.mark(rating)        one's own mark for it, 1 to 4; the next question follows
+    desk.round()             the follow-up round, once it is finished:
+        .ask()               an Asked: what the interviewer says now; None at the end
+        .answer(text)        a Suggestion of what a typed answer says; None where it is challenged,
+                             and then ask() has the challenge
+        .mark(rating)        one's own mark, 1 to 4, for the answer typed or spoken; it goes on
     desk.close()             ends the processes behind it
 
 Everything that happens is written to the store at once, and everything that is told is worked out
@@ -32,17 +34,15 @@ from typing import Any
 from grader.drill import clock
 from grader.drill.facts import Facts, gather_facts
 from grader.drill.folder import file_of
+from grader.drill.follow_up import FollowUp
 from grader.drill.hints import count_hints, next_hint, write_trouble
 from grader.drill.kinds import KINDS
 from grader.drill.looks import compare, dump_look, load_look
 from grader.drill.model import (
-    ANSWERED,
-    ASKED,
     FINISHED,
     GRADED,
     HINTED,
     LOOKED_UP,
-    MARKED,
     OVERTIME,
     REVIEWED,
     Drill,
@@ -52,13 +52,12 @@ from grader.drill.model import (
     Trouble,
 )
 from grader.drill.review import Review, write_review
-from grader.drill.schedule import QUESTION, RATINGS, rate
+from grader.drill.schedule import rate
 from grader.drill.store import Store, pack, unpack
 from grader.drill.warm import Warm
 from grader.errors import UnusableSubmission, UsageError
 from grader.intake import MAX_BYTES, read_submission, submit_text
 from grader.model import Report
-from grader.questions import Question, choose, load_questions
 from grader.sandbox.launch import Launched
 from grader.texts import Texts
 
@@ -194,40 +193,19 @@ class Desk:
             self.store.note([self._event(FINISHED, **data), *rated])
         return write_review(self.facts())
 
-    def ask(self) -> Question | None:
-        """The question of the follow-up round that is not marked yet."""
-        marked = {event.data["question"] for event in self.events() if event.what == MARKED}
-        name = next((name for name in self._plan_round() if name not in marked), None)
-        return None if name is None else load_questions(self.texts.language)[name]
+    def round(self) -> FollowUp:
+        """The follow-up round; raises UsageError while the drill is open."""
+        if not self.is_finished:
+            raise UsageError("drill.not-finished", drill=self.drill.id)
 
-    def answer(self, text: str) -> None:
-        """Keep what was typed in answer to the question."""
-        question = self.ask()
-        if question is not None:
-            self._note(ANSWERED, question=question.id, text=text)
+        def seen() -> tuple[Sequence[str], Look | None]:
+            return self.facts().made, self.look()
 
-    def mark(self, rating: int) -> None:
-        """One's own mark for the answer, from 1 (again) to 4 (easy)."""
-        question = self.ask()
-        if rating not in RATINGS:
-            raise UsageError("drill.mark", wanted=rating)
-        if question is not None:
-            name = question.id
-            reviewed = self._event(REVIEWED, key=f"{QUESTION}:{name}", rating=rating)
-            self.store.note([self._event(MARKED, question=name, rating=rating), reviewed])
+        return FollowUp(self.store, self.drill, self.texts, seen, self.now)
 
     def close(self) -> None:
         """End the processes that grade."""
         self.warm.close()
-
-    def _plan_round(self) -> Sequence[str]:
-        """The questions of this drill, chosen once from all that was seen in it."""
-        planned = next((e.data["questions"] for e in self.events() if e.what == ASKED), None)
-        if planned is None:
-            made = [f"mistake:{name}" for name in self.facts().made]
-            planned = choose(made, self.drill.seed)
-            self._note(ASKED, questions=planned)
-        return list(planned)
 
     def _grade_file(self) -> None:
         """What is in the file counts, if there is a file; else what was saved last."""

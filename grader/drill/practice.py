@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.bank import exercise_ids
 from grader.drill.facts import gather_facts
+from grader.drill.follow_up import Asked, check_rating, rated
 from grader.drill.model import REVIEWED, Event
-from grader.drill.schedule import EXERCISE, MISTAKE, QUESTION, RATINGS, Due, schedule
+from grader.drill.rounds import Suggestion, suggest
+from grader.drill.schedule import EXERCISE, MISTAKE, QUESTION, Due, schedule
 from grader.drill.store import Store
 from grader.errors import UsageError
-from grader.questions import Question, load_questions
+from grader.questions import load_questions
 from grader.texts import Texts
 
 
@@ -100,17 +102,19 @@ class DueQuestions:
         practice = plan_practice(store, now())
         self._left = [card.id for card in practice.due if card.kind == QUESTION]
 
-    def ask(self) -> Question | None:
+    def ask(self) -> Asked | None:
         """The next one, None at the end."""
-        return load_questions(self.texts.language)[self._left[0]] if self._left else None
+        if not self._left:
+            return None
+        question = load_questions(self.texts.language)[self._left[0]]
+        return Asked(question.question, question)
 
-    def answer(self, text: str) -> None:
-        """An answer outside of a drill is not kept, only its mark."""
+    def answer(self, text: str) -> Suggestion:
+        """What a typed answer seems to say; outside of a drill only its mark is kept."""
+        return suggest(self._left[0], text)
 
     def mark(self, rating: int) -> None:
         """One's own mark for the answer, from 1 (again) to 4 (easy)."""
-        if rating not in RATINGS:
-            raise UsageError("drill.mark", wanted=rating)
-        data = {"key": f"{QUESTION}:{self._left.pop(0)}", "rating": rating}
-        events: Sequence[Event] = [Event("", self.now(), REVIEWED, data)]
-        self.store.note(events)
+        check_rating(rating)
+        data = rated({"question": self._left.pop(0), "rating": rating})
+        self.store.note([Event("", self.now(), REVIEWED, data)])

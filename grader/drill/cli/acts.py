@@ -119,9 +119,7 @@ def ask(named: str | None, due: bool, texts: Texts) -> int:
         hold_round(DueQuestions(store, texts), Keys())
         return PASSED
     with at_desk(store, choose_finished(store, named), texts) as desk:
-        if not desk.is_finished:
-            raise UsageError("drill.not-finished", drill=desk.drill.id)
-        hold_round(desk, Keys())
+        hold_round(desk.round(), Keys())
     return PASSED
 
 
@@ -129,7 +127,7 @@ def close(desk: Desk, keys: Keys) -> int:
     """The review and the follow-up round; 0 where everything passed."""
     review = desk.finish()
     say("", *words.write_review(review, desk.texts))
-    hold_round(desk, keys)
+    hold_round(desk.round(), keys)
     return PASSED if review.facts.passed else NOT_PASSED
 
 

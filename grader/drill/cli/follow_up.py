@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from grader.cli import console
 from grader.drill.cli.keys import Keys
+from grader.drill.follow_up import MARKS, Asked
+from grader.drill.rounds import Suggestion, describe
 from grader.drill.schedule import RATINGS
 from grader.questions import Question
 from grader.reports.columns import wrap
@@ -14,17 +17,17 @@ from grader.texts import Texts
 LEAVE = "q"
 
 
-class Round(Protocol):
+class Asker(Protocol):
     """Who asks: a drill that has ended, or all questions that are due."""
 
     texts: Texts
 
-    def ask(self) -> Question | None:
-        """The question to answer now, None at the end."""
+    def ask(self) -> Asked | None:
+        """What is to be answered now, None at the end."""
         ...
 
-    def answer(self, text: str) -> None:
-        """What was typed in answer to it."""
+    def answer(self, text: str) -> Suggestion | None:
+        """What a typed answer seems to say; None where it is challenged."""
         ...
 
     def mark(self, rating: int) -> None:
@@ -32,53 +35,65 @@ class Round(Protocol):
         ...
 
 
-def hold_round(asker: Round, keys: Keys) -> None:
+def hold_round(asker: Asker, keys: Keys) -> None:
     """Ask what is left to be asked; whoever leaves goes on there another time."""
     texts = asker.texts
-    if asker.ask() is not None:
+    asked = asker.ask()
+    if asked is not None:
         _say(*wrap(texts("drill.round.title"), "", ""), "")
-    while (question := asker.ask()) is not None:
-        _say(*wrap(question.question, "", ""))
-        if not _take_answer(asker, keys):
+    while asked is not None:
+        _say(*wrap(asked.said, "", ""))
+        typed = _take_answer(keys)
+        if typed is None:
             return
-        _say(*_write_points(asker, question))
-        if not _take_mark(asker, keys):
-            return
+        suggestion = asker.answer(typed) if typed else None
+        if suggestion is not None or not typed:
+            _say(*_write_points(asked.question, suggestion, texts))
+            if not _take_mark(asker, keys, suggestion):
+                return
+        _say("")
+        asked = asker.ask()
     _say(*wrap(texts("drill.round.done"), "", ""))
 
 
-def _take_answer(asker: Round, keys: Keys) -> bool:
+def _take_answer(keys: Keys) -> str | None:
+    """What was typed, up to an empty line; "" where it was spoken, None to leave."""
     lines: list[str] = []
     while True:
         line = keys.line()
         if line is None or (not lines and line.strip().lower() == LEAVE):
-            return False
+            return None
         if not line.strip():
-            break
+            return "\n".join(lines)
         lines.append(line)
-    if lines:
-        asker.answer("\n".join(lines))
-    return True
 
 
-def _take_mark(asker: Round, keys: Keys) -> bool:
+def _take_mark(asker: Asker, keys: Keys, suggestion: Suggestion | None) -> bool:
+    """Keep the mark that is given; an empty line takes the one suggested. False to leave."""
+    suggested = "" if suggestion is None else str(MARKS[suggestion.mark])
+    key = "drill.round.mark-suggested" if suggested else "drill.round.mark"
     while True:
-        _say(*wrap(asker.texts("drill.round.mark"), "", ""))
+        _say(*wrap(asker.texts(key, suggested=suggested), "", ""))
         line = keys.line()
         if line is None or line.strip().lower() == LEAVE:
             return False
-        if line.strip() in map(str, RATINGS):
-            asker.mark(int(line))
-            _say("")
+        mark = line.strip() or suggested
+        if mark in map(str, RATINGS):
+            asker.mark(int(mark))
             return True
 
 
-def _write_points(asker: Round, question: Question) -> list[str]:
-    lines = [asker.texts("drill.round.points")]
-    for point in question.points:
-        lines += wrap(point, "  - ", "    ")
-    return [*lines, *wrap(asker.texts("drill.round.trap", text=question.trap))]
+def _write_points(question: Question, suggestion: Suggestion | None, texts: Texts) -> Iterator[str]:
+    """The points and the trap, with a typed answer held against them."""
+    if suggestion is not None:
+        for sentence in describe(suggestion, texts.language):
+            yield from wrap(sentence, "  ", "    ")
+    else:
+        yield texts("drill.round.points")
+        for point in question.points:
+            yield from wrap(point, "  - ", "    ")
+    yield from wrap(texts("drill.round.trap", text=question.trap))
 
 
 def _say(*lines: str) -> None:
-    console.show("".join(f"{line}\n" for line in lines))
+    console.show("".join(f"{console.tidy(line)}\n" for line in lines))

@@ -1,0 +1,140 @@
+"""The follow-up round of one drill: what is asked now, what an answer comes to, what is asked next.
+
+Where the round stands follows from what was noted, so it goes on in whichever process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from grader.choices import see_report
+from grader.drill.model import ANSWERED, ASKED, MARKED, REVIEWED, Drill, Event, Look
+from grader.drill.rounds import (
+    Mark,
+    Outcome,
+    Round,
+    Step,
+    Suggestion,
+    judge,
+    judge_mark,
+    next_step,
+    plan_round,
+    say,
+    suggest,
+)
+from grader.drill.rounds.plan import CHALLENGE
+from grader.drill.schedule import QUESTION, RATINGS
+from grader.drill.store import Store
+from grader.errors import UsageError
+from grader.questions import Question, load_questions
+from grader.texts import Texts
+
+MARKS = dict(zip(Mark, RATINGS))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the interviewer says now, and the question of the bank that it is about."""
+
+    said: str
+    question: Question
+
+
+class FollowUp:
+    """The round of a drill that has ended."""
+
+    def __init__(
+        self,
+        store: Store,
+        drill: Drill,
+        texts: Texts,
+        seen: Callable[[], tuple[Sequence[str], Look | None]],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`seen` gives the mistakes made on the way, and the last look at the file."""
+        self.store = store
+        self.drill = drill
+        self.texts = texts
+        self.now = now
+        self._seen = seen
+
+    def ask(self) -> Asked | None:
+        """What is to be answered now, None at the end of the round."""
+        step, _ = self._stand()
+        if step is None:
+            return None
+        language = self.texts.language
+        return Asked(say(step, language), load_questions(language)[step.question])
+
+    def answer(self, text: str) -> Suggestion | None:
+        """What a typed answer seems to say; None where it is challenged, and asked about again."""
+        step, _ = self._stand()
+        if step is None:
+            raise UsageError("drill.round.over")
+        suggestion = suggest(step.question, text)
+        outcome = judge(step, suggestion)
+        self._note(ANSWERED, question=step.question, text=text, outcome=outcome.value)
+        following, _ = self._stand()
+        is_challenged = following is not None and following != step
+        return None if is_challenged else suggestion
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer, from 1 (again) to 4 (easy); the round goes on."""
+        check_rating(rating)
+        step, outcome = self._stand()
+        if step is None:
+            raise UsageError("drill.round.over")
+        outcome = outcome or judge_mark(tuple(Mark)[rating - 1])
+        data = {"question": step.question, "rating": rating, "outcome": outcome.value}
+        self.store.note([self._event(MARKED, **data), self._event(REVIEWED, **rated(data))])
+
+    def _stand(self) -> tuple[Step | None, Outcome | None]:
+        """The step that the round is at, and what its typed answer was, if there is one."""
+        plan = self._plan()
+        step: Step | None = plan.steps[0] if plan.steps else None
+        outcome = None
+        for event in self.store.events(self.drill.id):
+            if step is None:
+                break
+            if event.what == ANSWERED:
+                outcome = Outcome(event.data["outcome"])
+                following = next_step(plan, step, outcome)
+                if following is not None and following.turn == CHALLENGE:
+                    step, outcome = following, None
+            elif event.what == MARKED:
+                step, outcome = next_step(plan, step, Outcome(event.data["outcome"])), None
+        return step, outcome
+
+    def _plan(self) -> Round:
+        """Planned once, from what was seen in the drill."""
+        for event in self.store.events(self.drill.id):
+            if event.what == ASKED:
+                kept = event.data
+                return Round(kept["seed"], kept["level"], tuple(Step(**s) for s in kept["steps"]))
+        made, look = self._seen()
+        facts = [f"mistake:{name}" for name in made]
+        if look is not None and look.report is not None:
+            facts += see_report(look.report)
+        plan = plan_round(facts, self.drill.seed, self.drill.level)
+        self._note(ASKED, **asdict(plan))
+        return plan
+
+    def _note(self, what: str, **data: Any) -> None:
+        self.store.note([self._event(what, **data)])
+
+    def _event(self, what: str, **data: Any) -> Event:
+        return Event(self.drill.id, self.now(), what, data)
+
+
+def check_rating(rating: int) -> None:
+    """Refuse what is no mark."""
+    if rating not in RATINGS:
+        raise UsageError("drill.mark", wanted=rating)
+
+
+def rated(data: dict[str, Any]) -> dict[str, Any]:
+    """What the schedule takes of a mark."""
+    return {"key": f"{QUESTION}:{data['question']}", "rating": data["rating"]}

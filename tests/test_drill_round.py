@@ -1,0 +1,99 @@
+"""The follow-up round of a drill: planned once, challenged, marked, gone on with."""
+
+import pytest
+from drills import Clock, Judge, sit_down
+
+from grader.drill.desk import Desk
+from grader.drill.model import ANSWERED, ASKED, MARKED, REVIEWED
+from grader.drill.rounds import LAYERED, SCENARIO, Mark
+from grader.drill.store import Store
+from grader.errors import UsageError
+from grader.questions import load_questions
+
+
+@pytest.fixture
+def desk(tmp_path):
+    store = Store(tmp_path / "data")
+    opened = sit_down(store, tmp_path / "work", Clock())
+    opened.grade("mistake:missing-scale")
+    (tmp_path / "work" / "self_attention.py").write_text("mistake:missing-scale")
+    yield opened
+    store.close()
+
+
+@pytest.fixture
+def follow_up(desk):
+    desk.finish()
+    return desk.round()
+
+
+def questions(desk, what):
+    return [event.data["question"] for event in desk.events() if event.what == what]
+
+
+def test_round_begins_once_the_drill_has_ended(desk):
+    with pytest.raises(UsageError) as caught:
+        desk.round()
+    assert caught.value.message.key == "drill.not-finished"
+
+
+def test_spoken_round_goes_through_all_three_forms(desk, follow_up):
+    asked = []
+    while (now := follow_up.ask()) is not None:
+        asked.append(now)
+        follow_up.mark(3)
+    (plan,) = [event.data for event in desk.events() if event.what == ASKED]
+    forms = [step["form"] for step in plan["steps"]]
+    assert forms == [SCENARIO, LAYERED, "direct", "direct"]
+    assert len(asked) > len(forms)
+    assert questions(desk, MARKED) == [one.question.id for one in asked]
+    assert "why-scale" in questions(desk, MARKED)
+    with pytest.raises(UsageError) as caught:
+        follow_up.mark(3)
+    assert caught.value.message.key == "drill.round.over"
+
+
+def test_another_process_goes_on_with_the_same_round(desk, follow_up):
+    first = follow_up.ask()
+    follow_up.mark(2)
+    again = Desk(desk.store, desk.drill, desk.texts, Judge(), desk.now).round()
+    assert again.ask() == follow_up.ask() != first
+    assert [e.what for e in desk.events()].count(ASKED) == 1
+
+
+def test_mark_goes_to_the_schedule(desk, follow_up):
+    name = follow_up.ask().question.id
+    follow_up.mark(4)
+    reviewed = [event.data for event in desk.events() if event.what == REVIEWED]
+    assert reviewed[-1] == {"key": f"question:{name}", "rating": 4}
+
+
+def test_typed_answer_is_kept_and_read(desk, follow_up):
+    asked = follow_up.ask()
+    suggestion = follow_up.answer("\n".join(asked.question.points))
+    assert (suggestion.mark, suggestion.missed) == (Mark.EASY, ())
+    assert follow_up.ask() == asked
+    (kept,) = [event.data for event in desk.events() if event.what == ANSWERED]
+    assert kept["text"] == "\n".join(asked.question.points)
+
+
+def test_trap_in_a_chain_is_challenged_before_the_points_are_shown(follow_up):
+    follow_up.mark(3)
+    asked = follow_up.ask()
+    trap = load_questions("en")[asked.question.id].trap.split("'")[1]
+    challenged = follow_up.answer(trap) is None
+    again = follow_up.ask()
+    assert challenged
+    assert again.question == asked.question
+    assert again.said != asked.said
+    # Stated again, it is not challenged again.
+    assert follow_up.answer(trap).trap
+    follow_up.mark(1)
+    assert follow_up.ask().question != asked.question
+
+
+def test_no_mark_is_refused(follow_up):
+    for wrong in (0, 5):
+        with pytest.raises(UsageError) as caught:
+            follow_up.mark(wrong)
+        assert caught.value.message.fields == {"wanted": wrong}
