@@ -131,14 +131,14 @@ def test_whole_drill_at_a_terminal(start, tmp_path):
 
 def answer_one(terminal):
     """Answer what is asked, mark it, and give back what was typed."""
-    terminal.wait_for("?")
+    terminal.wait_for("how do you prove that the result stays the same?")
     typed = "I do not know"
     terminal.type(f"{typed}\n\n")
     terminal.wait_for("It looks as if none of the 5 points is in this answer.")
     terminal.wait_for("4 easy; Enter takes 1, q leaves:")
     before = len(terminal.said)
     terminal.type("3\n")
-    terminal.wait_for("?", before)
+    terminal.wait_for("Walk me through the shapes to the output.", before)
     return typed
 
 
