@@ -187,8 +187,7 @@ def test_schedule_is_of_days_and_grows_with_success():
         return round((card.at - (START + pairs[-1][0] * DAY)) / DAY)
 
     assert days((0, 1)) == 1
-    assert days((0, 3)) == 2
-    assert days((0, 4)) == 8
+    assert days((0, 1)) <= days((0, 2)) <= days((0, 3)) < days((0, 4)) == 8
     assert days((0, 3), (2, 3)) > days((0, 3))
     assert days((0, 3), (2, 3), (14, 1)) < days((0, 3), (2, 3))
 

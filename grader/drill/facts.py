@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.drill import clock
+from grader.drill.kinds import KINDS
 from grader.drill.model import (
     FINISHED,
     GRADED,
     HINTED,
     LOOKED_UP,
+    TALKED,
     Drill,
     Event,
     Look,
+    Settled,
 )
 
 
@@ -26,7 +29,8 @@ class Facts:
     `passed_after` is None while nothing has passed; `score_in_time` is the last score before time
     was up; `shares` what part of each area's points is earned now; `made` every mistake that was
     named in some save, `mended` those that are gone, `left` those that are not; `setbacks` counts
-    saves after which the score was lower.
+    saves after which the score was lower. Where a drill began with mistakes, `settled` says what
+    became of them.
     """
 
     kind: str
@@ -46,6 +50,7 @@ class Facts:
     mended: tuple[str, ...]
     left: tuple[str, ...]
     setbacks: int
+    settled: Settled | None = None
 
     @property
     def hint_count(self) -> int:
@@ -59,13 +64,13 @@ class Facts:
 
 
 def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: float) -> Facts:
-    """The facts of a drill up to its end, or up to now."""
-    end = next((event.at for event in events if event.what == FINISHED), now)
+    """The facts of a drill up to its end, or up to now; a talk ends before it is marked."""
+    end = next((event.at for event in events if event.what in (TALKED, FINISHED)), now)
     saves = [event for event in events if event.what == GRADED]
     graded = [event for event in saves if not event.data["refusal"]]
     scores = [float(event.data["score"]) for event in graded]
-    in_time = [e.data["score"] for e in graded if clock.left(drill, e.at) >= 0]
-    passed = [clock.spent(drill, e.at) for e in graded if e.data["passed"]]
+    in_time = [e.data["score"] for e in graded if clock.left(drill, min(e.at, end)) >= 0]
+    passed = [clock.spent(drill, min(e.at, end)) for e in graded if e.data["passed"]]
     made = tuple(dict.fromkeys(name for event in graded for name in event.data["mistakes"]))
     left = tuple(graded[-1].data["mistakes"]) if graded else ()
     return Facts(
@@ -85,6 +90,7 @@ def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: 
         made=made,
         mended=tuple(name for name in made if name not in left),
         left=left,
+        settled=KINDS[drill.kind].settle(drill, look),
         setbacks=sum(after < before for before, after in itertools.pairwise(scores)),
     )
 

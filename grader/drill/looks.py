@@ -46,7 +46,7 @@ def dump_look(look: Look) -> dict[str, Any]:
     """Plain data; the source text stays in the candidate's file, and what a report has with it."""
     if look.report is not None:
         return {"report": stored.dump(look.report), "change": look.change}
-    troubles = [[t.kind, t.id, t.line] for t in look.troubles]
+    troubles = [[t.kind, t.id, t.line, t.wanted] for t in look.troubles]
     return {name: getattr(look, name) for name in PLAIN} | {"troubles": troubles}
 
 
@@ -54,7 +54,9 @@ def load_look(data: Mapping[str, Any], source: str = "") -> Look:
     """The look that `dump_look` was given, with this source text."""
     if "report" in data:
         return replace(look_at(stored.load(data["report"], source)), change=data["change"])
-    troubles = tuple(Trouble(*row) for row in data["troubles"])
+    troubles = tuple(
+        Trouble(kind, name, line, wanted=wanted) for kind, name, line, wanted in data["troubles"]
+    )
     return Look(**{name: data[name] for name in PLAIN}, troubles=troubles)
 
 

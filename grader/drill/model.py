@@ -10,13 +10,8 @@ from grader.model import Message, Report, Submission
 from grader.texts import Texts
 
 # What has happened, by name.
-GRADED, HINTED, LOOKED_UP, OVERTIME, FINISHED = (
-    "graded",
-    "hinted",
-    "looked-up",
-    "overtime",
-    "finished",
-)
+GRADED, HINTED, LOOKED_UP = "graded", "hinted", "looked-up"
+OVERTIME, TALKED, FINISHED = "overtime", "talked", "finished"
 ASKED, ANSWERED, MARKED, REVIEWED = "asked", "answered", "marked", "reviewed"
 
 
@@ -54,13 +49,15 @@ class Event:
 class Trouble:
     """One thing that is wrong: a known mistake by its id, or an area that loses points.
 
-    `line` is where, as far as that is known; `said` what the first case of it says.
+    In a sheet it is a blank, by the name beside it; in a talk a point that was not made. `line` is
+    where, as far as that is known; `said` what the first case of it says, `wanted` what is right.
     """
 
     kind: str
     id: str
     line: int | None = None
     said: Message | None = None
+    wanted: str = ""
 
     @property
     def key(self) -> str:
@@ -111,15 +108,29 @@ class Prepared:
     plan: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Settled:
+    """What became of what a drill began with: found and mended, left, and broken in passing.
+
+    `found` and `left` are mistakes by their ids, `broken` mistakes, or cases where no name is known.
+    """
+
+    found: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
 Grade = Callable[[Submission], Report]
 
 
 class Kind(Protocol):
     """What differs between kinds of drills: the start, a save, the end."""
 
-    # Minutes where none are asked for; whether files run.
+    # Minutes where none are asked for; whether files run; whether it is a talk, which is marked by
+    # oneself once it is over.
     minutes: float
     runs_code: bool
+    is_talk: bool
 
     def prepare(self, exercise: str, seed: int) -> Prepared:
         """The file to begin with; raises UsageError for an exercise without one."""
@@ -131,4 +142,8 @@ class Kind(Protocol):
 
     def look(self, drill: Drill, submission: Submission, grade: Grade) -> Look:
         """What this file is worth; `grade` runs code in the sandbox."""
+        ...
+
+    def settle(self, drill: Drill, look: Look | None) -> Settled | None:
+        """What became of what the drill began with; None where it began with nothing wrong."""
         ...

@@ -1,5 +1,6 @@
 """The kinds of drills; a new one is a line here and a file beside it."""
 
+from grader.drill.kinds.explain import Explain
 from grader.drill.kinds.implement import Implement
 from grader.drill.model import Kind
 
@@ -7,4 +8,5 @@ __all__ = ["KINDS"]
 
 KINDS: dict[str, Kind] = {
     "implement": Implement(),
+    "explain": Explain(),
 }

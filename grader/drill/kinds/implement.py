@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.drill.looks import look_at
-from grader.drill.model import Drill, Grade, Look, Prepared
+from grader.drill.model import Drill, Grade, Look, Prepared, Settled
 from grader.errors import UsageError
 from grader.files import locate
 from grader.model import Submission
@@ -15,6 +15,7 @@ class Implement:
 
     minutes = 25.0
     runs_code = True
+    is_talk = False
 
     def prepare(self, exercise: str, seed: int) -> Prepared:
         """The stub as it is."""
@@ -27,6 +28,10 @@ class Implement:
     def look(self, drill: Drill, submission: Submission, grade: Grade) -> Look:
         """The whole bank on this file."""
         return look_at(grade(submission))
+
+    def settle(self, drill: Drill, look: Look | None) -> Settled | None:
+        """A stub has nothing wrong in it."""
+        return None
 
 
 def read_stub(exercise: str) -> str:

@@ -1,0 +1,53 @@
+"""Explain: the spoken version, by an outline, marked by oneself against its points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from grader.drill.clock import write_seconds
+from grader.drill.model import Drill, Grade, Look, Prepared, Settled, Trouble
+from grader.drill.outlines import hear, headline, outline, what_to_say
+from grader.model import Submission
+from grader.texts import Texts
+
+FILE = "talk.txt"
+
+
+class Explain:
+    """The file is for who wants to type what they say; what counts is how one marks oneself."""
+
+    minutes = 4.0
+    runs_code = False
+    is_talk = True
+
+    def prepare(self, exercise: str, seed: int) -> Prepared:
+        """An empty page."""
+        return Prepared(exercise, FILE, "")
+
+    def task(self, drill: Drill, texts: Texts) -> str:
+        """The outline, each part with its time."""
+        plan, language = outline(drill.exercise), texts.language
+        parts, at = [texts("drill.task.explain", exercise=drill.exercise)], 0
+        for part in plan.parts:
+            time = f"{write_seconds(at)}-{write_seconds(at + part.seconds)}"
+            said = {"time": time, "what": headline(part, language)}
+            parts.append(texts("drill.task.part", **said, said=what_to_say(plan, part, language)))
+            at += part.seconds
+        return "\n\n".join(parts)
+
+    def look(self, drill: Drill, submission: Submission, grade: Grade) -> Look:
+        """What the page seems to say, before one has marked oneself."""
+        heard = hear(outline(drill.exercise), submission.source)
+        return look_at_points(drill, set(heard.covered), submission.sha256)
+
+    def settle(self, drill: Drill, look: Look | None) -> Settled | None:
+        """Nothing was wrong before it was said."""
+        return None
+
+
+def look_at_points(drill: Drill, made: Collection[str], sha256: str = "") -> Look:
+    """The share of the points that were made; each other one is a trouble."""
+    points = outline(drill.exercise).points
+    missed = tuple(Trouble("point", point) for point in points if point not in made)
+    score = round(100 * (1 - len(missed) / len(points)), 2)
+    return Look(sha256, score, not missed, troubles=missed)
