@@ -12,6 +12,8 @@
     desk.hint()              the next Hint about the first trouble, counted; None if there is none
     desk.report()            the last Report in full, noted as looked up; None if there is none
     desk.facts()             the Facts so far
+    desk.points()            of a talk, Points to mark oneself by: what is to be said, and whether a
+                             typed transcript seems to say it; desk.mark_points(ids) those made
     desk.finish()            a Review; the drill is closed for good
     desk.round()             the follow-up round, once it is finished:
         .ask()               an Asked: what the interviewer says now; None at the end
@@ -28,7 +30,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from grader.drill import clock
@@ -37,6 +39,7 @@ from grader.drill.folder import file_of
 from grader.drill.follow_up import FollowUp
 from grader.drill.hints import count_hints, next_hint, write_trouble
 from grader.drill.kinds import KINDS
+from grader.drill.kinds.explain import Point, list_points, look_at_points
 from grader.drill.looks import compare, dump_look, load_look
 from grader.drill.model import (
     FINISHED,
@@ -45,6 +48,7 @@ from grader.drill.model import (
     LOOKED_UP,
     OVERTIME,
     REVIEWED,
+    TALKED,
     Drill,
     Event,
     Hint,
@@ -182,6 +186,23 @@ class Desk:
         """What has happened so far, counted."""
         return gather_facts(self.drill, self.events(), self.look(), self.now())
 
+    def points(self) -> Sequence[Point]:
+        """The points of a talk, which is over by now; of any other drill none."""
+        if not self._kind.is_talk:
+            return ()
+        self._check_open()
+        if not any(event.what == TALKED for event in self.events()):
+            self._grade_file()
+            self._note(TALKED)
+        look = self.look()
+        missed = {trouble.id for trouble in look.troubles} if look else set()
+        return list_points(self.drill, missed, look is not None, self.texts)
+
+    def mark_points(self, made: Collection[str]) -> None:
+        """One's own marks: the ids of the points that were made."""
+        self._check_open()
+        self._keep(look_at_points(self.drill, made))
+
     def finish(self) -> Review:
         """Grade what is in the file, close the drill and write the review; again, the same one."""
         if not self.is_finished:
@@ -208,7 +229,12 @@ class Desk:
         self.warm.close()
 
     def _grade_file(self) -> None:
-        """What is in the file counts, if there is a file; else what was saved last."""
+        """What is in the file counts, if there is a file; else what was saved last.
+
+        A talk counts as it was marked.
+        """
+        if any(event.what == TALKED for event in self.events()):
+            return
         try:
             self.grade(self.read())
         except UnusableSubmission:

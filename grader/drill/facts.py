@@ -51,6 +51,7 @@ class Facts:
     left: tuple[str, ...]
     setbacks: int
     settled: Settled | None = None
+    runs_code: bool = True
 
     @property
     def hint_count(self) -> int:
@@ -71,8 +72,13 @@ def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: 
     scores = [float(event.data["score"]) for event in graded]
     in_time = [e.data["score"] for e in graded if clock.left(drill, min(e.at, end)) >= 0]
     passed = [clock.spent(drill, min(e.at, end)) for e in graded if e.data["passed"]]
-    made = tuple(dict.fromkeys(name for event in graded for name in event.data["mistakes"]))
+    named = [name for event in graded for name in event.data["mistakes"]]
     left = tuple(graded[-1].data["mistakes"]) if graded else ()
+    kind = KINDS[drill.kind]
+    settled = kind.settle(drill, look)
+    if settled is not None:
+        named, left = [*settled.found, *settled.left, *named], (*settled.left, *left)
+    made, left = tuple(dict.fromkeys(named)), tuple(dict.fromkeys(left))
     return Facts(
         kind=drill.kind,
         exercise=drill.exercise,
@@ -90,7 +96,8 @@ def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: 
         made=made,
         mended=tuple(name for name in made if name not in left),
         left=left,
-        settled=KINDS[drill.kind].settle(drill, look),
+        settled=settled,
+        runs_code=kind.runs_code,
         setbacks=sum(after < before for before, after in itertools.pairwise(scores)),
     )
 

@@ -12,6 +12,8 @@ from grader.texts import Texts, load_pages
 PARTS = ("hint", "pointer", "fix")
 # Without a known mistake there is no page: the area, then what its first case says.
 AREA_PARTS = PARTS[:2]
+# Of a talk the points are read out once it is over.
+NO_PARTS: Sequence[str] = ()
 
 
 def count_hints(events: Sequence[Event]) -> Counter[str]:
@@ -37,19 +39,27 @@ def parts_of(trouble: Trouble) -> Sequence[str]:
     if trouble.kind == "mistake":
         page = load_pages("en").get(trouble.id, {})
         return [part for part in PARTS if part in page]
-    return AREA_PARTS
+    return {"area": AREA_PARTS, "blank": PARTS}.get(trouble.kind, NO_PARTS)
 
 
 def write_trouble(trouble: Trouble, given: int, texts: Texts) -> str:
     """What may be said of a trouble unasked, after so many hints: its name is the last to come."""
     if trouble.kind == "mistake" and given >= len(PARTS):
         return _name(trouble, texts)
-    if given >= len(AREA_PARTS) and trouble.line:
+    if not parts_of(trouble):
+        return ""
+    # Which blank is wrong is the first hint about it.
+    placed = 1 if trouble.kind == "blank" else len(AREA_PARTS)
+    if given >= placed and trouble.line:
         return texts("drill.trouble.placed", line=trouble.line)
     return texts("drill.trouble.unnamed")
 
 
 def _write(trouble: Trouble, part: str, texts: Texts) -> str:
+    if trouble.kind == "blank":
+        axes = trouble.wanted.count(",") + 1
+        named = {"name": trouble.id, "line": trouble.line}
+        return texts(f"drill.hint.blank-{part}", **named, axes=axes, wanted=trouble.wanted)
     if trouble.kind != "mistake":
         if part == "pointer" and trouble.said is not None:
             return texts.say(trouble.said)

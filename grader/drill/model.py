@@ -112,7 +112,7 @@ class Prepared:
 class Settled:
     """What became of what a drill began with: found and mended, left, and broken in passing.
 
-    `found` and `left` are mistakes by their ids, `broken` mistakes, or cases where no name is known.
+    `found` and `left` are mistakes by their ids; `broken` too, or cases where no name is known.
     """
 
     found: tuple[str, ...] = ()

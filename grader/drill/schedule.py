@@ -53,7 +53,7 @@ def rate(facts: Facts, known: Collection[str]) -> Iterator[tuple[str, int]]:
     for name in facts.made:
         mended = HARD if facts.hint_count else GOOD
         yield f"{MISTAKE}:{name}", AGAIN if name in facts.left else mended
-    if facts.passed:
+    if facts.passed and facts.runs_code:
         made = {f"{MISTAKE}:{name}" for name in facts.made}
         yield from ((k, GOOD) for k in sorted(known) if k.startswith(MISTAKE) and k not in made)
 

@@ -15,6 +15,7 @@ from grader.drill.cli import words
 from grader.drill.cli.choose import choose_finished, choose_open
 from grader.drill.cli.follow_up import hold_round
 from grader.drill.cli.keys import Keys
+from grader.drill.cli.talk import mark_points
 from grader.drill.cli.watch import FINISH, Watch
 from grader.drill.cli.watch import tell_hint as hint_lines
 from grader.drill.desk import Desk, open_desk
@@ -125,6 +126,12 @@ def ask(named: str | None, due: bool, texts: Texts) -> int:
 
 def close(desk: Desk, keys: Keys) -> int:
     """The review and the follow-up round; 0 where everything passed."""
+    points = desk.points()
+    if points:
+        made = mark_points(points, keys, desk.texts)
+        if made is None:
+            return PASSED
+        desk.mark_points(made)
     review = desk.finish()
     say("", *words.write_review(review, desk.texts))
     hold_round(desk.round(), keys)

@@ -45,7 +45,8 @@ def write_look(desk: Desk, look: Look) -> Iterator[str]:
         yield from wrap(texts("drill.lost", areas=", ".join(parts)))
     if look.troubles:
         first = desk.describe(look.troubles[0])
-        yield from wrap(texts("drill.troubles", count=len(look.troubles), first=first))
+        key = f"drill.troubles.{look.troubles[0].kind}"
+        yield from wrap(texts(key, count=len(look.troubles), first=first).rstrip())
 
 
 def write_hint(hint: Hint, texts: Texts) -> Iterator[str]:
@@ -62,7 +63,7 @@ def write_review(review: Review, texts: Texts) -> Iterator[str]:
     yield from wrap(write_closing(facts, texts))
     for mark in review.marks:
         yield from wrap(texts.say(mark.said), "  * ", "    ")
-    for key, names in (("mended", facts.mended), ("left", facts.left)):
+    for key, names in _fates(facts):
         if names:
             said = texts(f"drill.review.{key}", mistakes=", ".join(names))
             yield from wrap(said, "  * ", "    ")
@@ -71,6 +72,15 @@ def write_review(review: Review, texts: Texts) -> Iterator[str]:
     verdict = texts(f"drill.verdict.{review.recommendation}")
     said = texts("drill.recommendation", verdict=verdict, reason=review.reason)
     yield from ("", *wrap(said), "")
+
+
+def _fates(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:
+    """What became of mistakes: of those planted, or of those made on the way."""
+    if facts.settled is None:
+        yield from (("mended", facts.mended), ("left", facts.left))
+    else:
+        yield from (("found", facts.settled.found), ("planted", facts.settled.left))
+        yield "broken", facts.settled.broken
 
 
 def write_closing(facts: Facts, texts: Texts) -> str:

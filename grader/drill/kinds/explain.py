@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from grader.drill.clock import write_seconds
 from grader.drill.model import Drill, Grade, Look, Prepared, Settled, Trouble
-from grader.drill.outlines import hear, headline, outline, what_to_say
+from grader.drill.outlines import headline, hear, outline, point_text, what_to_say
 from grader.model import Submission
 from grader.texts import Texts
 
 FILE = "talk.txt"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a talk: its id, its words, and whether it was made, as far as a page tells."""
+
+    id: str
+    text: str
+    made: bool | None
 
 
 class Explain:
@@ -43,6 +53,16 @@ class Explain:
     def settle(self, drill: Drill, look: Look | None) -> Settled | None:
         """Nothing was wrong before it was said."""
         return None
+
+
+def list_points(
+    drill: Drill, missed: Collection[str], is_written: bool, texts: Texts
+) -> list[Point]:
+    """Every point in its order; `is_written` says that there is a page to tell from."""
+    return [
+        Point(name, point_text(name, texts.language), name not in missed if is_written else None)
+        for name in outline(drill.exercise).points
+    ]
 
 
 def look_at_points(drill: Drill, made: Collection[str], sha256: str = "") -> Look:
