@@ -216,7 +216,7 @@ def test_practice_names_what_is_due_and_what_was_never_tried(store, tmp_path):
     ]
     assert write_practice(then, load_texts("en")) == [
         "Due now",
-        "  self-attention: mha-drill start --exercise self-attention",
+        "  implement, self-attention: mha-drill start --kind implement --exercise self-attention",
         "  the mistake missing-scale (the scores are not divided by the square root of the head "
         "size): mha-drill start --due",
         "Not tried yet: mha-drill start --exercise causal-self-attention",
@@ -230,8 +230,11 @@ def test_due_mistake_is_practised_where_it_was_made(store, tmp_path):
         desk.grade("mistake:missing-scale" if number == 0 else "fine")
     key = "mistake:missing-scale"
     store.note([Event("", START, REVIEWED, {"key": key, "rating": 1})])
-    assert choose_due(store, START + 2 * DAY) == "cross-attention"
-    assert choose_due(store, START) == "causal-self-attention"
+    assert choose_due(store, START + 2 * DAY) == ("implement", "cross-attention")
+    assert choose_due(store, START) == ("implement", "causal-self-attention")
+    store.note(review_events((0, 1), key="exercise:shapes/self-attention"))
+    store.note(review_events((0, 4), key="mistake:missing-scale"))
+    assert choose_due(store, START + 2 * DAY) == ("shapes", "self-attention")
 
 
 def test_where_only_questions_are_due_no_drill_is_begun(store):

@@ -191,12 +191,13 @@ class Desk:
         if not self._kind.is_talk:
             return ()
         self._check_open()
+        page = self._read_if_there()
         if not any(event.what == TALKED for event in self.events()):
-            self._grade_file()
+            self.grade(page)
             self._note(TALKED)
         look = self.look()
         missed = {trouble.id for trouble in look.troubles} if look else set()
-        return list_points(self.drill, missed, look is not None, self.texts)
+        return list_points(self.drill, missed, bool(page.strip()), self.texts)
 
     def mark_points(self, made: Collection[str]) -> None:
         """One's own marks: the ids of the points that were made."""
@@ -233,12 +234,16 @@ class Desk:
 
         A talk counts as it was marked.
         """
-        if any(event.what == TALKED for event in self.events()):
-            return
+        is_marked = any(event.what == TALKED for event in self.events())
+        source = "" if is_marked else self._read_if_there()
+        if source:
+            self.grade(source)
+
+    def _read_if_there(self) -> str:
         try:
-            self.grade(self.read())
+            return self.read()
         except UnusableSubmission:
-            return
+            return ""
 
     def _last_score(self) -> float | None:
         graded = [e.data for e in self.events() if e.what == GRADED and not e.data["refusal"]]

@@ -77,8 +77,11 @@ def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: 
     kind = KINDS[drill.kind]
     settled = kind.settle(drill, look)
     if settled is not None:
-        named, left = [*settled.found, *settled.left, *named], (*settled.left, *left)
-    made, left = tuple(dict.fromkeys(named)), tuple(dict.fromkeys(left))
+        # What else was named is what the planted ones look like.
+        broken = [name for name in settled.broken if name in named]
+        named = [*settled.found, *settled.left, *broken]
+        left = (*settled.left, *broken)
+    made = tuple(dict.fromkeys(named))
     return Facts(
         kind=drill.kind,
         exercise=drill.exercise,

@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from grader.bank import exercise_ids
 from grader.drill.facts import gather_facts
 from grader.drill.follow_up import Asked, check_rating, rated
+from grader.drill.kinds import KINDS
 from grader.drill.model import REVIEWED, Event
 from grader.drill.rounds import Suggestion, suggest
-from grader.drill.schedule import EXERCISE, MISTAKE, QUESTION, Due, schedule
+from grader.drill.schedule import (
+    EXERCISE,
+    IMPLEMENT,
+    MISTAKE,
+    QUESTION,
+    Due,
+    read_practice,
+    schedule,
+)
 from grader.drill.store import Store
 from grader.errors import UsageError
 from grader.questions import load_questions
@@ -38,19 +47,19 @@ def plan_practice(store: Store, now: float) -> Practice:
     )
 
 
-def choose_due(store: Store, now: float) -> str:
-    """The exercise for a drill of what is due; raises UsageError where there is none.
+def choose_due(store: Store, now: float) -> tuple[str, str]:
+    """Kind and exercise for a drill of what is due; raises UsageError where there is none.
 
-    For a mistake it is the exercise in which it was made last.
+    For a mistake they are those of the drill in which it was made last.
     """
     practice = plan_practice(store, now)
     for card in practice.due:
         if card.kind == EXERCISE:
-            return card.id
+            return read_practice(card.id)
         if card.kind == MISTAKE and (found := _made_in(store, card.id, now)):
             return found
     if practice.untried:
-        return practice.untried[0]
+        return IMPLEMENT, practice.untried[0]
     only_questions = any(card.kind == QUESTION for card in practice.due)
     raise UsageError("drill.due.questions" if only_questions else "drill.due.nothing")
 
@@ -64,7 +73,8 @@ def write_practice(practice: Practice, texts: Texts) -> list[str]:
     lines += [texts("drill.next.new", id=name) for name in practice.untried]
     if practice.later:
         card = practice.later[0]
-        what = texts(f"drill.next.later-{card.kind}", id=card.id, exercise=card.id)
+        exercise = read_practice(card.id)[1]
+        what = texts(f"drill.next.later-{card.kind}", id=card.id, exercise=exercise)
         date = time.strftime("%Y-%m-%d", time.localtime(card.at))
         lines.append(texts("drill.next.later", what=what, date=date))
     return lines
@@ -74,21 +84,26 @@ def _write_card(card: Due, texts: Texts) -> str:
     if card.kind == QUESTION:
         question = load_questions(texts.language)[card.id].question
         return texts("drill.next.question", question=question)
-    return texts(f"drill.next.{card.kind}", id=card.id, exercise=card.id, mistake=card.id)
+    if card.kind == MISTAKE:
+        return texts("drill.next.mistake", id=card.id, mistake=card.id)
+    kind, exercise = read_practice(card.id)
+    named = {"kind": texts(f"drill.kind.{kind}"), "exercise": exercise}
+    return texts("drill.next.exercise", **named, name=kind, id=exercise)
 
 
 def _is_known(card: Due) -> bool:
     if card.kind == EXERCISE:
-        return card.id in exercise_ids()
+        kind, exercise = read_practice(card.id)
+        return kind in KINDS and exercise in exercise_ids()
     return card.kind == MISTAKE or card.id in load_questions("en")
 
 
-def _made_in(store: Store, mistake: str, now: float) -> str | None:
+def _made_in(store: Store, mistake: str, now: float) -> tuple[str, str] | None:
     known = exercise_ids()
     for drill in reversed(store.drills()):
         made = gather_facts(drill, store.events(drill.id), None, now).made
         if mistake in made and drill.exercise in known:
-            return drill.exercise
+            return drill.kind, drill.exercise
     return None
 
 

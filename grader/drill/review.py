@@ -48,8 +48,10 @@ def write_review(facts: Facts) -> Review:
     """The review of a drill that has ended."""
     grades = {what: grade for what, grade in _grades(facts).items() if grade is not None}
     fields = _fields(facts)
+    # What is right is said in other words of a sheet or a talk than of code.
+    named = {} if facts.runs_code else {"correctness": facts.kind}
     marks = tuple(
-        Mark(what, grade, Message(f"drill.review.{what}.{grade}", fields))
+        Mark(what, grade, Message(f"drill.review.{named.get(what, what)}.{grade}", fields))
         for what, grade in grades.items()
     )
     recommendation = recommend(grades)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 AGAIN, HARD, GOOD, EASY = RATINGS = (1, 2, 3, 4)
 EXERCISE, MISTAKE, QUESTION = "exercise", "mistake", "question"
+IMPLEMENT = "implement"
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,24 @@ def schedule(events: Sequence[Event]) -> list[Due]:
 
 def rate(facts: Facts, known: Collection[str]) -> Iterator[tuple[str, int]]:
     """What a drill says of each card: the exercise, and mistakes made or, once made, avoided."""
-    yield f"{EXERCISE}:{facts.exercise}", _rate_exercise(facts)
+    yield f"{EXERCISE}:{name_practice(facts.kind, facts.exercise)}", _rate_exercise(facts)
     for name in facts.made:
         mended = HARD if facts.hint_count else GOOD
         yield f"{MISTAKE}:{name}", AGAIN if name in facts.left else mended
     if facts.passed and facts.runs_code:
         made = {f"{MISTAKE}:{name}" for name in facts.made}
         yield from ((k, GOOD) for k in sorted(known) if k.startswith(MISTAKE) and k not in made)
+
+
+def name_practice(kind: str, exercise: str) -> str:
+    """The id of a kind of drill on an exercise; to implement it is what the others add to."""
+    return exercise if kind == IMPLEMENT else f"{kind}/{exercise}"
+
+
+def read_practice(name: str) -> tuple[str, str]:
+    """The kind and the exercise of such an id."""
+    kind, _, exercise = name.rpartition("/")
+    return kind or IMPLEMENT, exercise
 
 
 def _rate_exercise(facts: Facts) -> int:

@@ -59,7 +59,8 @@ def start(asked: Asked, launched: Launched | None, texts: Texts) -> int:
     )
     store = Store()
     if asked.due:
-        wish = replace(wish, exercise=choose_due(store, time.time()))
+        kind, exercise = choose_due(store, time.time())
+        wish = replace(wish, kind=kind, exercise=exercise)
     drill = begin(store, wish)
     with at_desk(store, drill, texts, launched) as desk:
         minutes = {"minutes": drill.minutes, "exercise": drill.exercise}

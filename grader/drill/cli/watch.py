@@ -139,7 +139,8 @@ def tell_report(desk: Desk) -> Iterable[str]:
     """The whole report, or that there is none."""
     report = desk.report()
     if report is None:
-        return wrap(desk.texts("drill.report.none"))
+        is_marked = desk.look() is not None
+        return wrap(desk.texts("drill.report.none-of-kind" if is_marked else "drill.report.none"))
     text = FORMATS["terminal"](report, desk.texts, View(hints=0))
     noted = () if desk.is_finished else (desk.texts("drill.report.noted"),)
     return (*(clean(line, 400) for line in text.splitlines()), *noted)
