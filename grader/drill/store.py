@@ -67,6 +67,8 @@ class Store:
             with contextlib.suppress(sqlite3.OperationalError):
                 # Readers go on while another program writes; not every file system can.
                 self._connection.execute("PRAGMA journal_mode=WAL")
+                # A program that is killed loses nothing by it; only a computer that fails might.
+                self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.executescript(SCHEMA)
             put = "INSERT OR IGNORE INTO facts VALUES ('format', ?)"
             self._connection.execute(put, (FORMAT,))

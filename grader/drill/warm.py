@@ -6,6 +6,7 @@ whole drill, and what a file is asked is nearly the same each time, so it is ask
 
 from __future__ import annotations
 
+import gc
 import threading
 from dataclasses import dataclass, field
 
@@ -62,6 +63,9 @@ class Warm:
             self.restock()
             # Its parameters have other names than the candidate's.
             self._script = None
+        # What is there by now stays, and need not be looked through again in the middle of a grade.
+        gc.collect()
+        gc.freeze()
 
     def restock(self) -> None:
         """Make ready for the next version: what costs time, once nobody is waiting."""
