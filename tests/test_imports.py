@@ -39,7 +39,7 @@ DRILL = {
     "rounds": ["questions", "errors", "drill.marking"],
     "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
 }
-NOT_IN_BANK = ["cli", "reports", "exports", "grade", "audit"]
+NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grade", "audit"]
 
 
 def sources(*folders):
@@ -183,6 +183,34 @@ def test_part_of_drill_imports_only_below(part):
     assert offences([f"grader/drill/{part}"], is_allowed) == []
 
 
+def test_only_the_drill_imports_the_drill():
+    def is_allowed(where, name):
+        return part_of(where) == "drill" or not is_within(name, "grader.drill")
+
+    assert offences(["grader"], is_allowed) == []
+
+
+def test_drill_takes_the_console_of_the_command_and_no_more():
+    known = [f"grader.cli.{name}" for name in ("console", "codes")]
+
+    def is_allowed(where, name):
+        own = any(is_within(name, one) for one in known)
+        return part_of(where) != "drill" or own or not is_within(name, "grader.cli")
+
+    assert offences(["grader"], is_allowed) == []
+
+
+def test_drill_begins_without_what_it_rarely_needs():
+    code = (
+        "import sys, grader.drill.cli; "
+        "print(sorted({'torch', 'fsrs', 'platformdirs', 'pydantic'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
 def test_bank_imports_nothing_above():
     def is_allowed(where, name):
         above = any(is_within(name, f"grader.{one}") for one in NOT_IN_BANK)
@@ -195,9 +223,10 @@ def test_only_listed_packages_are_imported():
     allowed = {"grader", "numpy", "yaml", "typer", "torch", "click", "rich", *STANDARD}
     # Only where a course is graded on a cluster, and imported there.
     allowed |= {"distributed"}
+    own = {"pytest_plugin": {"pytest"}, "drill": {"fsrs", "platformdirs"}}
 
     def is_allowed(where, name):
-        return top(name) in allowed or (top(name) == "pytest" and part_of(where) == "pytest_plugin")
+        return top(name) in allowed | own.get(part_of(where), set())
 
     assert offences(["grader"], is_allowed) == []
 
