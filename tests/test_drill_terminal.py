@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -196,6 +197,16 @@ def test_killed_drill_goes_on_where_it_was(start, tmp_path):
     assert again.leave() == 0
 
 
+def test_interrupt_leaves_the_drill_open(start):
+    terminal, _ = start()
+    # An arrow key first, which sends letters that mean nothing here.
+    terminal.type("\x1b[F")
+    time.sleep(0.1)
+    terminal.program.send_signal(signal.SIGINT)
+    terminal.wait_for("stays open and its clock goes on.")
+    assert terminal.leave() == 0
+
+
 def test_without_a_terminal_lines_are_read(tmp_path):
     done = mha_drill("start", "--folder", "work", folder=tmp_path, typed="h\nt\nq\n")
     assert done.returncode == 0, done.stderr
@@ -226,9 +237,11 @@ def test_commands_find_their_drill(tmp_path):
     assert "There is no drill none. Open: " in unknown.stderr
 
 
-def test_finish_without_a_watcher_grades_and_asks(tmp_path):
+def test_hint_and_finish_without_a_watcher_grade_and_ask(tmp_path):
     mha_drill("start", "--folder", "work", folder=tmp_path)
     (tmp_path / "work" / "self_attention.py").write_text(WRONG)
+    hint = mha_drill("hint", folder=tmp_path)
+    assert hint.stdout.startswith("  Hint 1: Draw queries and keys of unit variance")
     done = mha_drill("finish", folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "Score 76.44 of 100" in done.stdout

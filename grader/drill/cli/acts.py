@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from grader.drill.folder import file_of
 from grader.drill.model import Drill
 from grader.drill.practice import DueQuestions, choose_due
 from grader.drill.store import Store
-from grader.errors import UsageError
+from grader.errors import UnusableSubmission, UsageError
 from grader.reports.columns import wrap
 from grader.sandbox.launch import Launched
 from grader.texts import Texts
@@ -84,8 +84,9 @@ def resume(named: str | None, launched: Launched | None, texts: Texts) -> int:
 def watch(desk: Desk, known: str | None) -> int:
     """The loop, and the end of the drill if that is asked for."""
     keys = Keys()
-    if Watch(desk, keys, known).run() == FINISH:
-        return close(desk, keys)
+    with suppress(KeyboardInterrupt):
+        if Watch(desk, keys, known).run() == FINISH:
+            return close(desk, keys)
     if not desk.is_finished:
         say(*wrap(desk.texts("drill.left", drill=desk.drill.id), "", "  "))
     return PASSED
@@ -103,6 +104,9 @@ def tell_hint(named: str | None, texts: Texts) -> int:
     """One hint more."""
     store = Store()
     with at_desk(store, choose_open(store, named), texts) as desk:
+        # Where nobody watches, what was saved has not been graded yet.
+        with suppress(UnusableSubmission):
+            desk.grade(desk.read())
         say(*hint_lines(desk))
     return PASSED
 

@@ -13,6 +13,7 @@ from typing import Any
 
 # No one is there to type any more.
 END = "\x04"
+ESCAPE = "\x1b"
 CHUNK = 4096
 
 
@@ -30,6 +31,14 @@ class Keys:
             return self._typed.get(timeout=seconds)
         except queue.Empty:
             return ""
+
+    def get_keys(self, seconds: float) -> list[str]:
+        """The keys pressed meanwhile, or the first letters of what was typed line by line."""
+        typed = self.get(seconds).lower()
+        if not self.single:
+            return [word[0] for word in typed.split()]
+        # Arrows and the like send letters after an escape, which nobody meant.
+        return [] if typed.startswith(ESCAPE) else list(typed)
 
     def wake(self) -> None:
         """Let whoever waits look around."""

@@ -38,6 +38,7 @@ class Watch:
         self._waiting: str | None = None
         self._shown_at = 0.0
         self._is_up = False
+        self._is_closed = False
         self._grader.submit(desk.warm_up)
 
     def run(self) -> str:
@@ -48,16 +49,14 @@ class Watch:
                 self._see_file()
                 self._see_result()
                 self._see_clock()
-                for key in self.keys.get(TICK_SECONDS).lower().split() or [""]:
-                    if key[:1] in (FINISH, LEAVE, END) and key:
+                for key in self.keys.get_keys(TICK_SECONDS):
+                    if key in (FINISH, LEAVE, END):
                         self._clear_clock()
-                        return FINISH if key[:1] == FINISH else LEAVE
-                    self._answer(key[:1])
+                        return FINISH if key == FINISH else LEAVE
+                    self._answer(key)
                 if self._is_closed:
                     self.say(self.desk.texts("drill.finished-elsewhere", drill=self.desk.drill.id))
                     return LEAVE
-
-    _is_closed = False
 
     def say(self, *lines: str) -> None:
         """Lines on standard output, above the clock."""
