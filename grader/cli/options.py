@@ -22,7 +22,7 @@ Free = Annotated[bool, typer.Option("--free", help="Judge it by its own conventi
 ClassName = Annotated[str | None, typer.Option("--class", help="The class to grade.")]
 Package = Annotated[list[str] | None, typer.Option(help="A further one that it may import.")]
 Format = Annotated[
-    str, typer.Option("--format", help="terminal, json, or what another system reads.")
+    str, typer.Option("--format", help="terminal, html, json, or what another system reads.")
 ]
 Output = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
 Lang = Annotated[str | None, typer.Option(help="en or zh.")]
@@ -118,8 +118,8 @@ class Asked:
 
     def request(self) -> Request:
         """How one file is to be graded."""
-        walked = self.walk or self.format_ != "terminal"
-        return Request(choose_seed(self.seed), self.chosen, self.class_name, walked)
+        walked, pictured = self.walk or self.format_ != "terminal", self.format_ == "html"
+        return Request(choose_seed(self.seed), self.chosen, self.class_name, walked, pictured)
 
     def view(self) -> View:
         """What is to be seen of a report."""

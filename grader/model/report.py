@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from grader.model.candidate import Submission
+from grader.model.evidence import Evidence
 
 
 class Outcome(str, Enum):
@@ -114,6 +115,7 @@ class Report:
     """All that is known about one graded submission; every format is made from this.
 
     `flags` are words in its text that a person may want to look at; nothing follows from them.
+    `evidence` is None unless pictures were asked for.
     `seed` is None in what a student sees: it would pose the hidden cases again.
     """
 
@@ -132,6 +134,7 @@ class Report:
     diagnosis: Diagnosis = Diagnosis()
     follow_ups: tuple[str, ...] = ()
     flags: tuple[tuple[str, int], ...] = ()
+    evidence: Evidence | None = None
 
     def earned(self, area: str) -> float:
         """Points earned in one area."""

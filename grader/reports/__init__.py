@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from grader.model import Report
-from grader.reports import as_json, as_terminal
+from grader.reports import as_json, as_terminal, html
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
@@ -14,4 +14,5 @@ Render = Callable[[Report, Texts, View], str]
 FORMATS: dict[str, Render] = {
     "terminal": as_terminal.render,
     "json": as_json.render,
+    "html": html.render,
 }
