@@ -18,7 +18,7 @@ __all__ = ["gather_evidence"]
 
 # One problem for every file and every run: pictures of a course can be laid side by side, and say
 # nothing of the seed that its hidden cases are drawn with.
-SEED = 7
+SEED = 202
 
 
 def gather_evidence(report: Report, bench: Bench | None) -> Evidence:

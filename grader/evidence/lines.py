@@ -16,7 +16,7 @@ LINES = ("line", "scores", "made")
 def lines_of(report: Report) -> tuple[tuple[int, str], ...]:
     """(number, text) of each, in order; what cannot be shown in a text is shown by its code."""
     wanted = {near for line in spoken_of(report) for near in around(line)}
-    source = report.submission.source.split("\n")
+    source = report.submission.source.removesuffix("\n").split("\n")
     kept = sorted(number for number in wanted if number <= len(source))[:MOST]
     return tuple((number, _show(source[number - 1])) for number in kept)
 

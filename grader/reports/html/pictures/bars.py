@@ -32,9 +32,8 @@ def _by(share: float) -> str:
 
 def _bar(length: float, name: str, *more: Html) -> Html:
     track = rect(0, 0, WIDTH, HEIGHT, "track", rx="2")
-    return decoration(
-        WIDTH, HEIGHT, track, rect(0, 0, round(length, 1), HEIGHT, name, rx="2"), *more, name="bar"
-    )
+    filled = rect(0, 0, round(length, 1), HEIGHT, name, rx="2")
+    return decoration(WIDTH, HEIGHT, track, filled, *more, name="bar")
 
 
 def _power(error: float) -> float:

@@ -10,7 +10,8 @@ from grader.model.evidence import Seen
 from grader.reports.html.element import Html
 from grader.reports.html.pictures.svg import label, line, picture, rect
 
-CELL, EDGE = 36, 18
+CELL, EDGE = 33, 18
+NOTHING = "0.00"
 T = TypeVar("T")
 Shape = Callable[[float, float, T], Iterator[Html]]
 
@@ -24,9 +25,12 @@ def draw_heat(grid: Grid, visible: Seen, most: float, title: str, desc: str) -> 
         kind = "nan" if value is None else "more" if value >= 0 else "less"
         share = 1.0 if value is None else min(abs(value) / most, 1.0)
         yield rect(x, y, CELL, CELL, kind, fill_opacity=f"{share:.3g}")
-        if visible and not visible[query][key]:
-            yield line(x + 3, y + CELL - 3, x + CELL - 3, y + 3, "hidden")
-        yield label(x + CELL / 2, y + CELL / 2 + 4, brief(value), "value")
+        crossed = bool(visible) and not visible[query][key]
+        if crossed:
+            yield _cross(x, y)
+        # What is hidden and nothing says so by its cross; what is not nothing stands out.
+        if not crossed or brief(value) != NOTHING:
+            yield label(x + CELL / 2, y + CELL / 2 + 4, brief(value), "value")
 
     return _draw(grid, cell, title, desc, "heat")
 
@@ -38,9 +42,13 @@ def draw_mask(visible: Seen, title: str, desc: str) -> Html:
         seen = visible[at[0]][at[1]]
         yield rect(x, y, CELL, CELL, "shown" if seen else "blank")
         if not seen:
-            yield line(x + 3, y + CELL - 3, x + CELL - 3, y + 3, "hidden")
+            yield _cross(x, y)
 
     return _draw(visible, cell, title, desc, "heat mask")
+
+
+def _cross(x: float, y: float) -> Html:
+    return line(x + 3, y + CELL - 3, x + CELL - 3, y + 3, "hidden")
 
 
 def brief(value: float | None) -> str:

@@ -18,9 +18,10 @@ def picture(
 
 
 def decoration(width: float, height: float, *shapes: Html, name: str | None = None) -> Html:
-    """An SVG beside which the same is said in words."""
+    """An SVG beside which the same is said in words, stretched to the width there is."""
     box = f"0 0 {width:g} {height:g}"
     size: dict[str, Any] = {"viewBox": box, "width": f"{width:g}", "height": f"{height:g}"}
+    size["preserveAspectRatio"] = "none"
     return el("svg", *shapes, aria_hidden="true", class_=name, **size)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from grader.model import Attention, Grid, Report
@@ -68,8 +67,8 @@ def _subtract(got: Grid, wanted: Grid) -> Grid:
 
 def _write_masks(seen: Attention, texts: Texts) -> Iterator[Html]:
     """One mask for all heads where it is the same for each."""
-    for head, visible in enumerate(dict.fromkeys(seen.visible)):
-        alike = len(set(seen.visible)) == 1
+    alike = len(set(seen.visible)) == 1
+    for head, visible in enumerate(seen.visible[:1] if alike else seen.visible):
         title = texts("html.mask") if alike else texts("html.mask.head", head=head)
         said = texts("html.mask.legend")
         picture = draw_mask(visible, title, _say_mask(visible, texts))
@@ -86,29 +85,45 @@ def _say_mask(visible: Seen, texts: Texts) -> str:
 
 
 def _write_heads(seen: Attention, texts: Texts) -> Iterator[Html]:
-    got: Sequence[Grid] = seen.got or ((),) * len(seen.expected)
-    differences = [_subtract(one, wanted) for one, wanted in zip(got, seen.expected)]
-    sizes = [abs(x) for grid in differences for row in grid for x in row if x is not None]
-    most = max([LEAST, *sizes])
-    for head, wanted in enumerate(seen.expected):
-        visible = seen.visible[head] if seen.visible else ()
-        grids = [("html.expected", wanted, 1.0)]
-        if seen.got:
-            grids.append(("html.got", got[head], _scale(got[head])))
-            grids.append(("html.difference", differences[head], most))
-        name = texts("html.head", head=head)
-        maps = []
-        for key, grid, limit in grids:
-            title = f"{name}: {texts(key)}"
-            picture = draw_heat(grid, visible, limit, title, _say_grid(grid, texts))
-            maps.append(_figure(title, picture, texts(key)))
-        yield el("div", el("h3", name), el("div", *maps, class_="maps"), class_="head")
+    """For each head what was expected, what came, and how they differ, side by side."""
+    if not seen.got:
+        pairs = zip(seen.expected, _masks(seen))
+        maps = (
+            _write_map(grid, mask, 1.0, _name(head, "html.expected", texts), texts)
+            for head, (grid, mask) in enumerate(pairs)
+        )
+        yield el("div", *maps, class_="maps")
+        return
+    differences = [_subtract(got, wanted) for got, wanted in zip(seen.got, seen.expected)]
+    most = max([LEAST, *(size for grid in differences for size in _sizes(grid))])
+    for head, mask in enumerate(_masks(seen)):
+        grids = (
+            ("html.expected", seen.expected[head], 1.0),
+            # Full colour for 1, or for the largest of what are no weights.
+            ("html.got", seen.got[head], max([1.0, *_sizes(seen.got[head])])),
+            ("html.difference", differences[head], most),
+        )
+        maps = (
+            _write_map(grid, mask, limit, _name(head, key, texts), texts)
+            for key, grid, limit in grids
+        )
+        yield el("div", *maps, class_="maps")
 
 
-def _scale(grid: Grid) -> float:
-    """Full colour for 1, or for the largest of what are no weights."""
-    finite = [abs(x) for row in grid for x in row if x is not None and math.isfinite(x)]
-    return max([1.0, *finite])
+def _masks(seen: Attention) -> Sequence[Seen]:
+    return seen.visible or ((),) * len(seen.expected)
+
+
+def _sizes(grid: Grid) -> Iterator[float]:
+    return (abs(value) for row in grid for value in row if value is not None)
+
+
+def _name(head: int, key: str, texts: Texts) -> str:
+    return texts("html.map", head=head, what=texts(key))
+
+
+def _write_map(grid: Grid, mask: Seen, most: float, name: str, texts: Texts) -> Html:
+    return _figure(name, draw_heat(grid, mask, most, name, _say_grid(grid, texts)), name)
 
 
 def _say_grid(grid: Grid, texts: Texts) -> str:
@@ -120,4 +135,4 @@ def _say_grid(grid: Grid, texts: Texts) -> str:
 
 
 def _figure(label: str, picture: Html, caption: str) -> Html:
-    return el("figure", scroll(label, picture), el("figcaption", caption))
+    return el("figure", el("figcaption", caption), scroll(label, picture))

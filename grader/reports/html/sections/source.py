@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
 
 from grader.model import Message, Report
 from grader.reports.html.element import Html, el, join
@@ -18,13 +18,15 @@ def write_source(report: Report, line: int | None, texts: Texts) -> Html:
     if line is None or line not in known:
         return join()
     near = [number for number in range(line - AROUND, line + AROUND + 1) if number in known]
-    rows = [_write_line(number, known, number == line) for number in near]
+    # Further left, since phones are narrow.
+    shown = textwrap.dedent("\n".join(known[number] for number in near)).split("\n")
+    rows = [_write_line(at, words, at == line) for at, words in zip(near, shown)]
     label = texts("html.line", line=line)
     return scroll(label, el("pre", el("code", *rows), class_="source"))
 
 
-def _write_line(number: int, known: Mapping[int, str], is_meant: bool) -> Html:
-    shown = join(el("span", str(number), class_="number"), known[number] or " ")
+def _write_line(number: int, words: str, is_meant: bool) -> Html:
+    shown = join(el("span", str(number), class_="number"), words or " ")
     return el("mark" if is_meant else "span", shown, class_="line")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from grader.clean import clean
 from grader.model import Outcome, Report
@@ -15,11 +16,15 @@ from grader.reports.html.pictures.ring import draw_ring
 from grader.texts import Texts
 
 
-def write_title(report: Report, texts: Texts, level: str = "h1") -> Html:
-    """The exercise, and the file below it."""
+def write_title(report: Report, texts: Texts) -> Html:
+    """The exercise, the file's name, and where it lies."""
     exercise = texts("html.exercise", exercise=report.exercise or texts("unnamed"))
     path = clean(report.submission.path, 200)
-    return el("header", el("p", exercise, class_="eyebrow"), el(level, path, class_="path"))
+    name = PurePath(path).name or path
+    parts = [el("p", exercise, class_="eyebrow"), el("h1", name, class_="path")]
+    if name != path:
+        parts.append(el("p", path, class_="note path"))
+    return el("header", *parts)
 
 
 def write_score(report: Report, texts: Texts) -> Html:
