@@ -21,11 +21,12 @@ from grader.course.options import Options
 from grader.course.settings import Settings, choose_settings
 from grader.course.standing import counted, moved
 from grader.course.store import Store
-from grader.course.summary import render, sum_up
+from grader.course.summary import render
 from grader.errors import UsageError
 from grader.grade import grade
 from grader.model import Message, Terms, stored
 from grader.reports import View
+from grader.reports.figures import sum_up
 from grader.texts import load_texts
 
 ROOT = Path(__file__).parent.parent

@@ -116,10 +116,16 @@ class Asked:
         """The exercise asked for; None is "find out"."""
         return FREE if self.free else self.exercise
 
+    @property
+    def is_pictured(self) -> bool:
+        """True where a page with pictures is to be written."""
+        return self.format_ == "html"
+
     def request(self) -> Request:
         """How one file is to be graded."""
-        walked, pictured = self.walk or self.format_ != "terminal", self.format_ == "html"
-        return Request(choose_seed(self.seed), self.chosen, self.class_name, walked, pictured)
+        walked = self.walk or self.format_ != "terminal"
+        seed = choose_seed(self.seed)
+        return Request(seed, self.chosen, self.class_name, walked, self.is_pictured)
 
     def view(self) -> View:
         """What is to be seen of a report."""
@@ -144,4 +150,5 @@ class Asked:
             executor=self.executor,
             scheduler=self.scheduler,
             min_score=self.min_score,
+            pictured=self.is_pictured,
         )

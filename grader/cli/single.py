@@ -98,7 +98,7 @@ def check_format(asked: Asked) -> None:
         return
     from grader.exports import EXPORTS, HOSTS
 
-    known = (*FORMATS, *EXPORTS, *HOSTS)
+    known = dict.fromkeys((*FORMATS, *EXPORTS, *HOSTS))
     if asked.format_ not in known:
         raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
 

@@ -28,8 +28,7 @@ def draw_ring(score: float, most: float, title: str, of: str) -> Html:
         SIZE,
         title,
         el("circle", **place, class_="track"),
-        # A dash of no length would still be drawn as a dot.
-        *([arc] if share else []),
+        arc,
         label(middle, middle + 6, number(score), "score"),
         label(middle, middle + 28, of, "of"),
         name="ring",
