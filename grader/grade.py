@@ -26,7 +26,6 @@ from grader.convention import (
 )
 from grader.diagnosis import diagnose
 from grader.errors import UnusableSubmission, UsageError, WorkerError
-from grader.evidence import gather_evidence
 from grader.mistakes import name_mistakes, read_statements
 from grader.model import (
     FREE,
@@ -154,6 +153,9 @@ def _picture(report: Report, request: Request, bench: Bench | None = None) -> Re
     """With what its pictures are made of, where they were asked for."""
     if not request.pictured:
         return report
+    # Imported here: most runs need none of it.
+    from grader.evidence import gather_evidence
+
     return replace(report, evidence=gather_evidence(report, bench))
 
 

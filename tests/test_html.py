@@ -2,10 +2,12 @@
 
 import base64
 import hashlib
+import json
 import math
 import re
 import shlex
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +16,8 @@ from samples import ENGLISH, SNAPSHOTS, WRONG_ONE, check_snapshot, evil
 from test_reports import FREE_SAMPLE, SAMPLE
 
 from grader.exports import Sight, Visibility, for_students
-from grader.model import Attention, Evidence, Message, Slope, Submission
+from grader.model import Message, Submission
+from grader.model.evidence import Attention, Evidence, Slope
 from grader.reports import FORMATS, View
 from grader.reports.html.page import style
 from grader.reports.html.pictures.heat import brief
@@ -90,7 +93,7 @@ def test_page_has_one_title_and_headings_in_order():
     assert words(read.one("head").one("title")) == "self-attention: my_solution.py"
     levels = [int(n.tag[1]) for n in read.walk() if re.fullmatch("h[1-6]", n.tag)]
     assert levels[0] == 1
-    assert all(later <= before + 1 for before, later in zip(levels, levels[1:]))
+    assert all(later <= before + 1 for before, later in pairwise(levels))
 
 
 def test_sections_stand_in_the_order_of_the_terminal():
@@ -105,7 +108,7 @@ def test_sections_stand_in_the_order_of_the_terminal():
         "What an interviewer may ask next",
         "Your code printed 14 bytes; the first lines:",
     ]
-    assert [words(head) for head in page(FREE_SAMPLE).all("h2")][0] == "How it was read"
+    assert words(page(FREE_SAMPLE).all("h2")[0]) == "How it was read"
 
 
 def test_ring_is_as_full_as_the_score():
@@ -208,20 +211,18 @@ def test_mask_is_drawn_once_where_all_heads_share_it():
     assert words(mask.one("desc")) == "Query 0 sees 0. Query 1 sees 0, 1."
     assert [r.attrs["class"] for r in mask.all("rect")] == ["shown", "blank", "shown", "shown"]
     other = (((True, False), (False, False)), EVIDENCE.attention.visible[0])
-    seen = replace(EVIDENCE.attention, visible=other)
-    read = page(replace(PICTURED, evidence=replace(EVIDENCE, attention=seen)))
+    seen = EVIDENCE.attention._replace(visible=other)
+    read = page(replace(PICTURED, evidence=EVIDENCE._replace(attention=seen)))
     assert [words(m.one("title")) for m in read.all("svg", "mask")] == [
         "The mask of head 0",
         "The mask of head 1",
     ]
-    assert words(read.all("svg", "mask")[0].one("desc")) == (
-        "Query 0 sees 0. Query 1 sees no key."
-    )
+    assert words(read.all("svg", "mask")[0].one("desc")) == ("Query 0 sees 0. Query 1 sees no key.")
 
 
 def attention_said(**changes):
-    seen = replace(EVIDENCE.attention, **changes)
-    read = page(replace(PICTURED, evidence=replace(EVIDENCE, attention=seen)))
+    seen = EVIDENCE.attention._replace(**changes)
+    read = page(replace(PICTURED, evidence=EVIDENCE._replace(attention=seen)))
     titled = {words(head): part for part in read.all("section") for head in part.all("h2")}
     found = titled["Attention weights"]
     return words(found.all("p")[1]), found
@@ -284,7 +285,7 @@ def test_gradients_are_bars_by_powers_of_ten():
 
 
 def test_gradient_that_never_came_is_said():
-    evidence = replace(EVIDENCE, gradients=(Slope("a", 1.0, None, None),))
+    evidence = EVIDENCE._replace(gradients=(Slope("a", 1.0, None, None),))
     row = page(replace(PICTURED, evidence=evidence)).one("table", "gradients").all("tr")[1]
     assert words(row) == "anone, or not finitenone, or not finite1"
     assert row.all("rect")[1].attrs["class"] == "bad"
@@ -374,7 +375,9 @@ def test_hostile_text_is_text():
     fields = {"phase": "forward", "type": "x", "text": "x", "line": 3}
     tame = replace(
         tame,
-        verdicts=tuple(replace(v, message=Message("trouble.raised", fields)) for v in tame.verdicts),
+        verdicts=tuple(
+            replace(v, message=Message("trouble.raised", fields)) for v in tame.verdicts
+        ),
     )
     read = page(hostile)
     assert outline(read) == outline(page(tame))
@@ -384,8 +387,8 @@ def test_hostile_text_is_text():
 
 def test_hostile_evidence_is_text():
     name = "</td><script>alert(1)</script>\" onload='x"
-    evidence = replace(
-        EVIDENCE, lines=((31, "</pre>" + name),), gradients=(Slope(name, 1.0, 1.0, 0.0),)
+    evidence = EVIDENCE._replace(
+        lines=((31, "</pre>" + name),), gradients=(Slope(name, 1.0, 1.0, 0.0),)
     )
     read = page(replace(PICTURED, evidence=evidence))
     assert words(read.one("table", "gradients").all("code")[0]) == " ".join(name.split())
@@ -408,6 +411,21 @@ def test_each_picture_has_words_or_stands_beside_them():
             assert words(drawn.one("title"))
         else:
             assert drawn.all("text") == []
+
+
+def test_json_has_the_same_evidence():
+    read = json.loads(FORMATS["json"](PICTURED, ENGLISH))["evidence"]
+    assert read["lines"][0] == {"line": 27, "text": "    line 27"}
+    assert read["attention"]["got"] == [[[1.0, 0.0], [0.2, 0.8]], [[1.0, 0.4], [0.5, 0.5]]]
+    assert read["attention"]["visible"][0] == [[True, False], [True, True]]
+    assert read["gradients"][1] == {
+        "name": "qkv.weight",
+        "expected": 2.0,
+        "got": 3.0,
+        "error": 0.25,
+    }
+    assert read["allowed"] == 1e-6
+    assert json.loads(FORMATS["json"](SAMPLE, ENGLISH))["evidence"] is None
 
 
 # Contrast, by WCAG 2.2

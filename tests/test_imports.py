@@ -25,6 +25,7 @@ LAYERS = {
     "intake": ["model", "errors", "notebook"],
     "notebook": [],
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
+    "evidence": ["model", "clean", "calling", "bank", "trace", "variations"],
     "questions": ["model", "errors"],
     "similarity": ["model", "texts", "clean", "reports"],
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],

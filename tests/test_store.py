@@ -9,10 +9,8 @@ from grader.course.standing import counted, moved
 from grader.course.store import Result, Store
 from grader.errors import UsageError
 from grader.model import (
-    Attention,
     Departure,
     Diagnosis,
-    Evidence,
     Graded,
     Isolation,
     Message,
@@ -20,12 +18,12 @@ from grader.model import (
     Outcome,
     Printed,
     Report,
-    Slope,
     Stride,
     Submission,
     Verdict,
     stored,
 )
+from grader.model.evidence import Attention, Evidence, Slope
 
 NESTED = Message("mask.form", {"shape": "[2, 3]", "inner": Message("values.differ", {"count": 3})})
 REPORT = Report(

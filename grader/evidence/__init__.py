@@ -11,7 +11,8 @@ from grader.bank.bench import Bench
 from grader.evidence.attention import see_attention
 from grader.evidence.gradients import ALLOWED, see_gradients
 from grader.evidence.lines import lines_of
-from grader.model import Evidence, Report
+from grader.model import Report
+from grader.model.evidence import Evidence
 from grader.variations import UNKNOWN
 
 __all__ = ["gather_evidence"]
@@ -27,6 +28,6 @@ def gather_evidence(report: Report, bench: Bench | None) -> Evidence:
     if bench is None or bench.layout is None or bench.contract.positions == UNKNOWN:
         return found
     bench = replace(bench, seed=SEED, fresh=True)
-    return replace(
-        found, attention=see_attention(bench), gradients=see_gradients(bench), allowed=ALLOWED
+    return found._replace(
+        attention=see_attention(bench), gradients=see_gradients(bench), allowed=ALLOWED
     )

@@ -8,8 +8,9 @@ from grader.bank.bench import Bench
 from grader.bank.draw import Problem
 from grader.calling import NotOfferedError
 from grader.evidence.grids import to_grid
-from grader.model import Array, Attention, Observation, Status
-from grader.trace import find_weights
+from grader.model import Array, Observation, Status
+from grader.model.evidence import Attention
+from grader.trace.weights import find_weights
 
 # By what a contract's mask says: masks with everything in them, rows that see nothing too.
 MASKS = {

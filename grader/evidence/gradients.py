@@ -10,7 +10,8 @@ from grader.bank.bench import Bench
 from grader.bank.checks.gradients import TOLERANCES, expect
 from grader.calling import NotOfferedError
 from grader.evidence.grids import to_number
-from grader.model import Array, Slope, Status
+from grader.model import Array, Status
+from grader.model.evidence import Slope
 
 ALLOWED = TOLERANCES["float64"]
 # A module may have a parameter for each head of each projection.

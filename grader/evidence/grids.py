@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from grader.model import Array, Grid
+from grader.model import Array
+from grader.model.evidence import Grid
 
 DIGITS = 6
 

@@ -8,16 +8,8 @@ from datetime import datetime
 
 from grader.exports.hidden import divide, fold, row_of
 from grader.exports.sight import Sight, Visibility
-from grader.model import (
-    Diagnosis,
-    Evidence,
-    Message,
-    NamedMistake,
-    Outcome,
-    Printed,
-    Report,
-    Verdict,
-)
+from grader.model import Diagnosis, Message, NamedMistake, Outcome, Printed, Report, Verdict
+from grader.model.evidence import Evidence
 from grader.questions import load_questions
 
 # Messages that say what an outcome means, and nothing about inputs or values.

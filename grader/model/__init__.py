@@ -5,7 +5,6 @@ Sizes are written `batch, q_len, kv_len, d_model, num_heads, head_dim`; arrays a
 
 from grader.model.arrays import Array
 from grader.model.candidate import Argument, CandidateClass, Parameter, Submission
-from grader.model.evidence import Attention, Evidence, Grid, Slope
 from grader.model.exchange import (
     Call,
     Fault,
@@ -38,18 +37,15 @@ __all__ = [
     "FREE",
     "Argument",
     "Array",
-    "Attention",
     "Call",
     "CandidateClass",
     "Case",
     "Contract",
     "Departure",
     "Diagnosis",
-    "Evidence",
     "Exercise",
     "Fault",
     "Graded",
-    "Grid",
     "Input",
     "Isolation",
     "Limits",
@@ -64,7 +60,6 @@ __all__ = [
     "Report",
     "Returned",
     "Settings",
-    "Slope",
     "Status",
     "Step",
     "Stride",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # Rows of numbers; None stands for NaN and for what is infinite.
 Grid = tuple[tuple[float | None, ...], ...]
 Seen = tuple[tuple[bool, ...], ...]
 
 
-@dataclass(frozen=True)
-class Attention:
+class Attention(NamedTuple):
     """The attention weights of one sample, a grid [q, k] for each head.
 
     `visible` is what the mask shows, () where there is none. `got` is () where the file's weights
@@ -23,8 +22,7 @@ class Attention:
     line: int | None = None
 
 
-@dataclass(frozen=True)
-class Slope:
+class Slope(NamedTuple):
     """How right one gradient is: the largest of its values, expected and got, and of its errors.
 
     `error` is a share of the largest value of all gradients. `got` is None where none came or where
@@ -37,8 +35,7 @@ class Slope:
     error: float | None
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Lines of the file around what is said of it, and values to draw; gathered on request.
 
     `allowed` is the largest error of a right gradient.

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.model.candidate import Submission
-from grader.model.evidence import Evidence
+
+if TYPE_CHECKING:
+    # Most reports have none, and most runs need not know what it is.
+    from grader.model.evidence import Evidence
 
 
 class Outcome(str, Enum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,7 +49,7 @@ def dump(report: Report) -> dict[str, Any]:
         "walk": [[s.line, s.name, s.operation, s.shape, s.what] for s in found.walk],
         "follow_ups": list(report.follow_ups),
         "flags": [list(flag) for flag in report.flags],
-        "evidence": None if report.evidence is None else dataclasses.asdict(report.evidence),
+        "evidence": _dump_evidence(report.evidence),
     }
 
 
@@ -78,6 +77,16 @@ def load(data: Mapping[str, Any], source: str = "") -> Report:
         # Older results have none.
         evidence=_load_evidence(data.get("evidence")),
     )
+
+
+def _dump_evidence(evidence: Evidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    seen = evidence.attention
+    return evidence._asdict() | {
+        "attention": None if seen is None else seen._asdict(),
+        "gradients": [slope._asdict() for slope in evidence.gradients],
+    }
 
 
 def _load_mistake(

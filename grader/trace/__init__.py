@@ -6,6 +6,5 @@ A trace is a claim of the worker's. It explains a verdict; it never makes one.
 from grader.trace.departure import find_departure, find_not_finite
 from grader.trace.recognise import Recognised, recognise
 from grader.trace.walk import walk
-from grader.trace.weights import find_weights
 
-__all__ = ["Recognised", "find_departure", "find_not_finite", "find_weights", "recognise", "walk"]
+__all__ = ["Recognised", "find_departure", "find_not_finite", "recognise", "walk"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from grader.model import Grid
-from grader.model.evidence import Seen
+from grader.model.evidence import Grid, Seen
 from grader.reports.html.element import Html
 from grader.reports.html.pictures.svg import label, line, picture, rect
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from grader.model import Attention, Grid, Report
-from grader.model.evidence import Seen
+from grader.model import Report
+from grader.model.evidence import Attention, Grid, Seen
 from grader.reports.html.element import Html, el, join
 from grader.reports.html.page import scroll, section
 from grader.reports.html.pictures.heat import brief, draw_heat, draw_mask

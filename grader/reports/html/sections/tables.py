@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.model import Outcome, Report, Slope, Verdict
+from grader.model import Outcome, Report, Verdict
+from grader.model.evidence import Slope
 from grader.reports.failures import followed, number
 from grader.reports.html.element import Html, el, join
 from grader.reports.html.page import row, scroll, section, table
