@@ -24,7 +24,7 @@ from grader.course.standing import counted, moved
 from grader.course.store import Store
 from grader.course.summary import render
 from grader.errors import UsageError
-from grader.grade import grade
+from grader.grading import grade
 from grader.model import Message, Terms, stored
 from grader.reports import View
 from grader.reports.figures import sum_up

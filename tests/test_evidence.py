@@ -8,7 +8,7 @@ import pytest
 from sources import attention
 
 from grader.evidence.lines import lines_of
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.model import FREE, Departure, Diagnosis, Message, NamedMistake, Submission
 

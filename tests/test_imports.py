@@ -31,7 +31,7 @@ LAYERS = {
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
     "exports": ["model", "texts", "questions", "errors", "clean", "reports", "__version__"],
 }
-NOT_IN_BANK = ["cli", "reports", "exports", "grade", "audit"]
+NOT_IN_BANK = ["cli", "reports", "exports", "grading", "audit"]
 
 
 def sources(*folders):

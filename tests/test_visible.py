@@ -9,7 +9,7 @@ from samples import AT, ENGLISH
 from test_reports import FREE_SAMPLE, SAMPLE
 
 from grader.exports import EXPORTS, GRADEBOOKS, HOSTS, Sight, Visibility, for_students
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.model import Departure, Diagnosis, Graded, Message, NamedMistake, Outcome, Verdict
 from grader.model.report import UNJUDGED

@@ -14,7 +14,7 @@ from grader.cli.codes import INTERRUPTED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.options import Asked
 from grader.course.options import is_course
 from grader.errors import GraderError, UnusableSubmission, UsageError
-from grader.grade import choose_seed
+from grader.grading import choose_seed
 from grader.model import Message
 from grader.reports.as_page import render_index, render_page
 from grader.sandbox.launch import Launched

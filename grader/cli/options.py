@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from grader.course.options import Options
-from grader.grade import Request, choose_seed
+from grader.grading import Request, choose_seed
 from grader.model import FREE
 from grader.reports import View
 

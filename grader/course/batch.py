@@ -19,7 +19,7 @@ from grader.course.settings import Settings
 from grader.course.store import Result, Store
 from grader.course.work import Done, Task
 from grader.errors import UnusableSubmission, UsageError
-from grader.grade import Request
+from grader.grading import Request
 from grader.model import (
     FREE,
     Graded,
