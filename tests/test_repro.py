@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from sources import HEADS, PLAIN
-from test_grade import UNKNOWN_LAYOUT
+from test_grading import UNKNOWN_LAYOUT
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
