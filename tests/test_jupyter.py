@@ -270,7 +270,7 @@ def test_class_of_cells_is_graded_in_a_real_kernel(tmp_path):
     assert "Every case passed." in page_of(right).text
     (printed,) = outputs[6]
     # The cell was run as any other.
-    assert printed["text"].startswith("88.5 MultiHeadAttention(")
+    assert "".join(printed["text"]).startswith("88.5 MultiHeadAttention(")
     (refused,) = outputs[7]
-    assert refused["text"].startswith("%%mha_grade takes these options: ")
+    assert "".join(refused["text"]).startswith("%%mha_grade takes these options: ")
     assert [output["output_type"] for output in outputs[8]] == ["error"]

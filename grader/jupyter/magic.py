@@ -19,9 +19,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError, where argparse would end the process."""
-        raise UsageError(
-            "jupyter.options", known=" ".join(self.format_usage().partition(NAME)[2].split())
-        )
+        known = self.format_usage().partition(NAME)[2]
+        raise UsageError("jupyter.options", known=" ".join(known.split()))
 
 
 def register(shell: Any) -> None:
@@ -49,7 +48,7 @@ def run_cell(shell: Any, line: str, cell: str) -> Shown | None:
 
 def read_options(line: str) -> argparse.Namespace:
     """The options after the name, which are those of `mha-grade`."""
-    parser = Parser(prog=NAME, add_help=False)
+    parser = Parser(prog=NAME, add_help=False, allow_abbrev=False)
     parser.add_argument("--exercise", metavar="ID")
     parser.add_argument("--class", dest="class_name", metavar="NAME")
     parser.add_argument("--seed", type=int, metavar="N")
