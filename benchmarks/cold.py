@@ -57,7 +57,7 @@ def compare_cold(rounds: int) -> None:
 
 def measure_further(files: int) -> None:
     """Processor seconds of each further file: ours, and the workers' as their parent counted."""
-    from grader.grade import Request, grade
+    from grader.grading import Request, grade
     from grader.intake import read_submission
     from grader.sandbox.forge import open_forge
     from grader.sandbox.session import Session

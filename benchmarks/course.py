@@ -75,7 +75,7 @@ def grade_inside(files: int) -> tuple[float, float]:
     """The same cases with candidate and grader in this process: nothing is shut in, or sent."""
     import torch
 
-    from grader.grade import Request, grade
+    from grader.grading import Request, grade
     from grader.intake import submit_text
     from grader.sandbox import session, wire
     from grader.worker import execute, ready_made
@@ -95,9 +95,9 @@ def grade_inside(files: int) -> tuple[float, float]:
             header, blobs = wire.write_probe(probe, *self._held.look_up(probe.weights))
             return wire.read_observation(*self.state.probe(header, blobs))
 
-    import grader.grade
+    import grader.grading
 
-    usual, grader.grade.Session = grader.grade.Session, Inside
+    usual, grader.grading.Session = grader.grading.Session, Inside
     try:
         rows = []
         for number in range(files):
@@ -107,7 +107,7 @@ def grade_inside(files: int) -> tuple[float, float]:
             rows.append((time.perf_counter() - wall, time.process_time() - spent))
             assert report.score == 100.0, report
     finally:
-        grader.grade.Session = usual
+        grader.grading.Session = usual
     # The first one works out what the others share.
     return tuple(sum(part) / (files - 1) for part in zip(*rows[1:]))
 

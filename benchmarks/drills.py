@@ -16,7 +16,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 from grader.drill.planting import Planted, compare
 from grader.drill.planting.plant import draw_drill, sow
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import submit_text
 from grader.model import Report
 from grader.sandbox.forge import Forge, open_forge

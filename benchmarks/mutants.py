@@ -23,7 +23,7 @@ from mutation import Mutant, mutate
 
 from grader.audit import load_file
 from grader.bank import exercise_ids
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import submit_text
 from grader.sandbox.forge import open_forge
 

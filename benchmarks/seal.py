@@ -27,8 +27,8 @@ import functools, gc, sys
 gc.disable()
 from grader.sandbox.launch import launch_zygote
 launched = launch_zygote()
-import grader.grade
-grader.grade.Session = functools.partial(grader.grade.Session, without={without!r})
+import grader.grading
+grader.grading.Session = functools.partial(grader.grading.Session, without={without!r})
 from grader.cli import run
 sys.argv[1:] = [{answer!r}, "--seed", "1"]
 run(launched)

@@ -11,7 +11,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 from grader.bank import exercise_ids
 from grader.files import folder, stem_of
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.sandbox.forge import open_forge
 

@@ -19,7 +19,7 @@ FUTURE = re.compile(r"from __future__ import [\w, ]+(?:#.*)?$")
 # What cannot stand behind another statement in its line.
 COMPOUND = re.compile(r"(?:async|class|def|for|if|match|try|while|with)\b|@")
 # Of a cell that is Python all the same, whatever stands in its first line.
-PYTHON = ("%%time", "%%timeit", "%%capture", "%%prun")
+PYTHON = ("%%time", "%%timeit", "%%capture", "%%prun", "%%mha_grade")
 
 
 def read_cells(raw: bytes) -> str:
@@ -29,10 +29,15 @@ def read_cells(raw: bytes) -> str:
     """
     try:
         notebook = json.loads(raw.decode("utf-8-sig"))
-        cells = ["\n".join(_read_lines(cell)) for cell in _find_code(notebook)]
+        cells = [read_cell(cell) for cell in _find_code(notebook)]
         return _raise_futures("\n".join(cells) + "\n")
     except (RecursionError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no notebook: {type(error).__name__}") from None
+
+
+def read_cell(source: str) -> str:
+    """One cell as Python: a line for each of its lines, those for the notebook as comments."""
+    return "\n".join(_read_lines(source))
 
 
 def _find_code(notebook: Any) -> Iterator[str]:

@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 import torch
 
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.model import Limits, Submission
 from grader.sandbox.forge import open_forge
 from grader.sandbox.session import Session

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pages import read_page
 from sources import attention
 
 from grader.audit import claims
@@ -281,3 +282,18 @@ def test_bank_is_checked_with_progress_apart(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.out.startswith("cross-attention: ")
     assert "cross-attention: 3 of 5: missing-scale\n" in shown.err
+
+
+def test_page_is_written_with_its_pictures(tmp_path):
+    path = tmp_path / "report.html"
+    done = mha_grade(WRONG, "--seed", 5, "--format", "html", "--output", path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Report written to {path}\n"
+    read = read_page(path.read_text(encoding="utf-8"))
+    titles = [drawn.one("title").text for drawn in read.all("svg", "heat")]
+    assert titles[:4] == [
+        *("The mask", "Head 0: expected", "Head 0: got", "Head 0: got - expected")
+    ]
+    assert f"mha-grade {WRONG} --exercise self-attention --class MultiHeadAttention --seed 5" in (
+        read.one("footer").text
+    )

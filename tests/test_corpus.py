@@ -8,7 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.model import Outcome
 from grader.reports import FORMATS, View

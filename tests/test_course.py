@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pages import read_page
 from test_cli import mha_grade
 
 from grader.cli.exports import write_feedback
@@ -21,11 +22,12 @@ from grader.course.options import Options
 from grader.course.settings import Settings, choose_settings
 from grader.course.standing import counted, moved
 from grader.course.store import Store
-from grader.course.summary import render, sum_up
+from grader.course.summary import render
 from grader.errors import UsageError
-from grader.grade import grade
+from grader.grading import grade
 from grader.model import Message, Terms, stored
 from grader.reports import View
+from grader.reports.figures import sum_up
 from grader.texts import load_texts
 
 ROOT = Path(__file__).parent.parent
@@ -72,8 +74,9 @@ def here(forge):
     return Here(forge)
 
 
-def run(folder, store, executor, settings=None, again=False, trusted=True):
-    batch = Batch(gather([folder]), settings or Settings(), 5, trusted=trusted)
+def run(folder, store, executor, settings=None, again=False, trusted=True, pictured=False):
+    entries = gather([folder])
+    batch = Batch(entries, settings or Settings(), 5, trusted=trusted, pictured=pictured)
     return batch.run(store, executor, lambda progress: None, again)
 
 
@@ -344,3 +347,39 @@ def test_no_feedback_overwrites_another(tmp_path, here, folder):
     write_feedback(tmp_path / "back", batch, load_texts("en"), View())
     names = sorted(path.name for path in (tmp_path / "back").iterdir())
     assert names == ["A_b_3.txt", "_.txt", "a_b.txt", "a_b_2.txt"]
+
+
+def test_pictures_are_gathered_once_and_kept(here, folder):
+    with Store() as store:
+        run(folder, store, here)
+        assert all(r.graded.report.evidence is None for r in store.results())
+        assert len(here.keys) == 3
+        run(folder, store, here, pictured=True)
+        assert len(here.keys) == 6
+        run(folder, store, here, pictured=True)
+        # What has pictures is good for those who want none.
+        run(folder, store, here)
+        assert len(here.keys) == 6
+        found = {r.key: r.graded.report.evidence for r in store.results()}
+    assert found["bo.py"].attention.got
+    assert dict(found["cy.py"].lines)[1] == "def (:"
+    assert found["di.py"] is None
+
+
+def test_page_of_a_course_and_pages_for_its_students(tmp_path, folder):
+    page, back = tmp_path / "course.html", tmp_path / "back"
+    done = mha_grade(
+        *(folder, "--format", "html", "--output", page, "--feedback", back),
+        *("--seed", 5, "--trust-these-files"),
+    )
+    assert done.returncode == 1, done.stderr
+    assert "4 submissions: 2 graded, 1 of them all right" in done.stdout
+    read = read_page(page.read_text(encoding="utf-8"))
+    assert len(read.all("article", "report")) == 4
+    assert len(read.all("svg", "mask")) == 2
+    assert sorted(path.name for path in back.iterdir()) == [
+        *("ada.html", "bo.html", "cy.html", "di.html")
+    ]
+    student = (back / "bo.html").read_text(encoding="utf-8")
+    assert "--seed" not in student
+    assert len(read_page(student).all("mark")) == 1

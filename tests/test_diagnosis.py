@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from sources import MERGE, PLAIN, PROJECT, SCALED, SOFTMAX, SPLIT, line_of
-from test_grade import UNKNOWN_LAYOUT
+from test_grading import UNKNOWN_LAYOUT
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.model import Isolation
 from grader.reports import FORMATS, View

@@ -13,7 +13,7 @@ from grader.drill.review import write_review
 from grader.drill.sheets import Sheet
 from grader.drill.store import Store
 from grader.errors import UsageError
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import junitparser
 import pytest
+from pages import read_page
 from samples import (
     AT,
     BATCH,
@@ -221,6 +222,8 @@ def test_hostile_text_leaves_a_file_readable(name, graded):
     text.encode()
     if name == "junit":
         assert ET.fromstring(text).find("testsuite") is not None
+    elif name == "html":
+        assert len(read_page(text).all("article", "report")) == 1
     elif name == "csv":
         assert len(list(csv.reader(io.StringIO(text, newline=""), strict=True))) == 2
     else:

@@ -11,7 +11,7 @@ from grader.audit.specimens import make_specimen
 from grader.bank import load_exercise
 from grader.drill.warm import Warm
 from grader.errors import LateError
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import submit_text
 from grader.model import Outcome
 from grader.sandbox.foresight import First

@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 from lesser import WHO, launch_lesser
 
-import grader.grade
+import grader.grading
 from grader.bank import load_exercise
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import submit_text
 from grader.model import Limits
 from grader.reports import FORMATS, escape
@@ -116,8 +116,8 @@ def grade_hostile(forge, monkeypatch, plants):
         hangs = header["group"] == "denial" and "memory" not in path.stem
         limits = SHORT if hangs else PLAIN
         small = dataclasses.replace(whole, cases=cases, limits=limits)
-        monkeypatch.setattr(grader.grade, "load_exercise", lambda name: small)
-        monkeypatch.setattr(grader.grade, "Session", functools.partial(Session, without=without))
+        monkeypatch.setattr(grader.grading, "load_exercise", lambda name: small)
+        monkeypatch.setattr(grader.grading, "Session", functools.partial(Session, without=without))
         source = plants.adapt(path.read_text(encoding="utf-8"))
         report = grade(submit_text(path.name, source), forge, Request(seed=7, walked=False))
         assert report.seconds < limits.total_seconds + 10

@@ -25,6 +25,7 @@ LAYERS = {
     "intake": ["model", "errors", "notebook"],
     "notebook": [],
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
+    "evidence": ["model", "clean", "calling", "bank", "trace", "variations"],
     "questions": ["model", "errors"],
     "similarity": ["model", "texts", "clean", "reports"],
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
@@ -39,7 +40,7 @@ DRILL = {
     "rounds": ["questions", "errors", "drill.marking"],
     "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
 }
-NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grade", "audit"]
+NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grading", "audit"]
 
 
 def sources(*folders):

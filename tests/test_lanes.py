@@ -10,7 +10,7 @@ import pytest
 from grader.course import lanes
 from grader.course.lanes import LOST, Local, stream
 from grader.course.work import Task
-from grader.grade import Request
+from grader.grading import Request
 from grader.model import Submission
 
 

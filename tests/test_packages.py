@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_corpus import read_header
 
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.model import Outcome, Terms
 from grader.texts import load_texts

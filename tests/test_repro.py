@@ -6,12 +6,12 @@ import sys
 
 import pytest
 from sources import HEADS, PLAIN
-from test_grade import UNKNOWN_LAYOUT
+from test_grading import UNKNOWN_LAYOUT
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.errors import UsageError
-from grader.grade import Request, reproduce
+from grader.grading import Request, reproduce
 from grader.repro import pose_case, write_script
 from grader.texts import languages, load_texts
 

@@ -150,7 +150,7 @@ def test_harmless_thing_works(open_session, body):
 
 
 @pytest.mark.parametrize("without", [(), WALLS], ids=["sealed", "unsealed"])
-@pytest.mark.parametrize("name", ["pip", "pytest", "antigravity", "test.support", "grader.grade"])
+@pytest.mark.parametrize("name", ["pip", "pytest", "antigravity", "test.support", "grader.grading"])
 def test_what_is_not_offered_is_not_imported(open_session, name, without):
     loaded = open_session(f"import {name}", without=without).load()
     assert loaded.fault.type == "ModuleNotFoundError"

@@ -23,6 +23,7 @@ from grader.model import (
     Verdict,
     stored,
 )
+from grader.model.evidence import Attention, Evidence, Slope
 
 NESTED = Message("mask.form", {"shape": "[2, 3]", "inner": Message("values.differ", {"count": 3})})
 REPORT = Report(
@@ -41,11 +42,17 @@ REPORT = Report(
     seconds=0.25,
     bank="abc",
     diagnosis=Diagnosis(
-        (NamedMistake("missing-scale", 12, ("values",)),),
+        (NamedMistake("missing-scale", 12, ("values",), ("scale-by-head-dim",)),),
         (Departure(12, Message("departure.softmax", {"line": 9}), "values"),),
         (Stride(4, "q", "linear", "[B, L, D]", "q"),),
     ),
     follow_ups=("why-scale",),
+    evidence=Evidence(
+        ((12, "weights = scores.softmax(-1)"),),
+        Attention((((1.0, 0.0),),), (((None, 0.5),),), (((True, False),),), 12),
+        (Slope("x", 2.0, None, None), Slope("q.weight", 2.0, 2.5, 0.25)),
+        1e-6,
+    ),
 )
 
 
@@ -69,6 +76,15 @@ def test_report_comes_back_as_it_was(tmp_path, report):
     with Store(tmp_path / "g.db") as store:
         (found,) = store.results()
     assert found == make(report=without_source(report))
+
+
+def test_results_of_before_pictures_are_read():
+    old = stored.dump(REPORT)
+    del old["evidence"]
+    old["mistakes"] = [mistake[:3] for mistake in old["mistakes"]]
+    found = stored.load(old, "x = 1")
+    assert found.evidence is None
+    assert found.diagnosis.mistakes == (NamedMistake("missing-scale", 12, ("values",)),)
 
 
 def test_one_result_a_submission_and_the_last_one_counts(tmp_path):

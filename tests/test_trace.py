@@ -16,7 +16,7 @@ from sources import (
 from test_recognise import RANDOM
 
 from grader.bank.bench import Bench
-from grader.grade import Request, find
+from grader.grading import Request, find
 from grader.model import Status
 from grader.trace import find_departure, find_not_finite, walk
 from grader.worker.trace import Recorder

@@ -9,7 +9,7 @@ from samples import AT, ENGLISH
 from test_reports import FREE_SAMPLE, SAMPLE
 
 from grader.exports import EXPORTS, GRADEBOOKS, HOSTS, Sight, Visibility, for_students
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.intake import read_submission
 from grader.model import Departure, Diagnosis, Graded, Message, NamedMistake, Outcome, Verdict
 from grader.model.report import UNJUDGED
@@ -265,7 +265,7 @@ def test_what_is_hidden_is_in_a_teachers_exports():
 
 def test_nothing_hidden_of_a_real_file_is_in_any_export(forge, request):
     path = request.path.parent / "submissions" / "wrong" / "missing_scale.py"
-    report = grade(read_submission(path), forge, Request(seed=987654321))
+    report = grade(read_submission(path), forge, Request(seed=987654321, pictured=True))
     seen = for_students(report, Visibility({"scaling": Sight.HIDDEN}), NOW)
     hidden = [v for v in report.verdicts if v.area == "scaling" and v.message]
     assert len(hidden) > 2

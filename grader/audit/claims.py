@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.audit.specimens import load_file, make_specimen
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.mistakes import CATALOGUE, known_for
 from grader.model import Case, Exercise, Message, Outcome, Report, Submission
 from grader.sandbox.forge import Forge

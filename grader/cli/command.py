@@ -15,7 +15,7 @@ from grader.cli.codes import INTERRUPTED, PASSED
 from grader.cli.options import Asked
 from grader.course.options import is_course
 from grader.errors import UsageError
-from grader.grade import choose_seed
+from grader.grading import choose_seed
 from grader.reports.as_page import render_index, render_page
 from grader.sandbox.launch import Launched
 from grader.texts import Texts, load_texts

@@ -19,6 +19,8 @@ from grader.model import Graded
 from grader.reports import FORMATS, View
 from grader.texts import Texts
 
+# What students may be handed, and what such files end in.
+SUFFIXES = {"terminal": ".txt", "html": ".html"}
 # What a file name may hold on every system.
 ODD = re.compile(r"[^\w.@+-]+")
 
@@ -50,14 +52,20 @@ def show_student(graded: Graded, settings: Settings) -> Graded:
     return replace(graded, report=for_students(graded.report, visibility, now))
 
 
-def write_feedback(folder: Path, batch: Iterable[Graded], texts: Texts, view: View) -> None:
-    """A text file for each submission, named by student and, from the second on, by attempt."""
+def write_feedback(
+    folder: Path, batch: Iterable[Graded], texts: Texts, view: View, format_: str = "terminal"
+) -> None:
+    """A file for each submission, named by student and, from the second on, by attempt.
+
+    It is a text, or a page where that is the `format_` asked for.
+    """
+    format_ = format_ if format_ in SUFFIXES else "terminal"
     taken: set[str] = set()
     with reaching(folder, "file.unwritable"):
         folder.mkdir(parents=True, exist_ok=True)
         for graded in batch:
-            report = FORMATS["terminal"](graded.report, texts, view)
-            path = folder / f"{_name_file(graded, taken)}.txt"
+            report = FORMATS[format_](graded.report, texts, view)
+            path = folder / f"{_name_file(graded, taken)}{SUFFIXES[format_]}"
             path.write_text(report, encoding="utf-8", errors="backslashreplace")
 
 

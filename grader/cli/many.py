@@ -37,7 +37,8 @@ def grade_many(asked: Asked, texts: Texts) -> int:
             seen = Shown(batch, settings) if asked.for_students else batch
             export(asked, seen, texts, view)
             if asked.feedback is not None:
-                write_feedback(asked.feedback, Shown(batch, settings), texts, view)
+                shown = Shown(batch, settings)
+                write_feedback(asked.feedback, shown, texts, view, asked.format_)
             fill_gradebooks(asked, batch, texts)
             if asked.similar:
                 told.show("\n" + list_similar(asked, settings, texts))

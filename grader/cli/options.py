@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from grader.course.options import Options
-from grader.grade import Request, choose_seed
+from grader.grading import Request, choose_seed
 from grader.model import FREE
 from grader.reports import View
 
@@ -22,7 +22,7 @@ Free = Annotated[bool, typer.Option("--free", help="Judge it by its own conventi
 ClassName = Annotated[str | None, typer.Option("--class", help="The class to grade.")]
 Package = Annotated[list[str] | None, typer.Option(help="A further one that it may import.")]
 Format = Annotated[
-    str, typer.Option("--format", help="terminal, json, or what another system reads.")
+    str, typer.Option("--format", help="terminal, html, json, or what another system reads.")
 ]
 Output = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
 Lang = Annotated[str | None, typer.Option(help="en or zh.")]
@@ -116,10 +116,16 @@ class Asked:
         """The exercise asked for; None is "find out"."""
         return FREE if self.free else self.exercise
 
+    @property
+    def is_pictured(self) -> bool:
+        """True where a page with pictures is to be written."""
+        return self.format_ == "html"
+
     def request(self) -> Request:
         """How one file is to be graded."""
         walked = self.walk or self.format_ != "terminal"
-        return Request(choose_seed(self.seed), self.chosen, self.class_name, walked)
+        seed = choose_seed(self.seed)
+        return Request(seed, self.chosen, self.class_name, walked, self.is_pictured)
 
     def view(self) -> View:
         """What is to be seen of a report."""
@@ -144,4 +150,5 @@ class Asked:
             executor=self.executor,
             scheduler=self.scheduler,
             min_score=self.min_score,
+            pictured=self.is_pictured,
         )

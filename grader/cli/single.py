@@ -13,7 +13,7 @@ from grader.cli.options import Asked
 from grader.course.naming import recognise
 from grader.course.settings import Settings, choose_settings, open_banks
 from grader.errors import BankError, UsageError
-from grader.grade import Request, grade, reproduce
+from grader.grading import Request, grade, reproduce
 from grader.intake import read_submission
 from grader.model import Graded, Report, Submission
 from grader.reports import FORMATS, View
@@ -98,7 +98,7 @@ def check_format(asked: Asked) -> None:
         return
     from grader.exports import EXPORTS, HOSTS
 
-    known = (*FORMATS, *EXPORTS, *HOSTS)
+    known = dict.fromkeys((*FORMATS, *EXPORTS, *HOSTS))
     if asked.format_ not in known:
         raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
 

@@ -19,7 +19,7 @@ from grader.course.settings import Settings
 from grader.course.store import Result, Store
 from grader.course.work import Done, Task
 from grader.errors import UnusableSubmission, UsageError
-from grader.grade import Request
+from grader.grading import Request
 from grader.model import (
     FREE,
     Graded,
@@ -34,6 +34,8 @@ from grader.model import (
 # Results are made durable together, a few at a time and never long after they came.
 HELD = 16
 HELD_SECONDS = 1.0
+# At the end of the fingerprint of a result whose report has evidence.
+PICTURED = "+pictures"
 
 
 class Executor(Protocol):
@@ -78,7 +80,8 @@ class Progress:
 class Batch:
     """A course's submissions and how they are graded.
 
-    Unless they are `trusted`, nothing is graded where files cannot be shut in.
+    Unless they are `trusted`, nothing is graded where files cannot be shut in. Where reports are to
+    be `pictured`, a result without evidence is not good enough.
     """
 
     entries: Sequence[Entry]
@@ -86,6 +89,7 @@ class Batch:
     seed: int
     class_name: str | None = None
     trusted: bool = False
+    pictured: bool = False
 
     def run(
         self, store: Store, executor: Executor, tell: Callable[[Progress], None], again: bool
@@ -109,12 +113,12 @@ class Batch:
                     keeper.put(self._result(entry, self._refuse(entry, error.message), "", ""))
                     continue
                 name, fingerprint = self._fingerprint(submission.source)
-                if not again and known.get(entry.key) == (submission.sha256, fingerprint):
+                good = [(submission.sha256, fingerprint + mark) for mark in self._marks]
+                if not again and known.get(entry.key) in good:
                     progress.known += 1
                     continue
-                prints[entry.key] = submission.sha256, fingerprint
-                request = Request(self.seed, name, self.class_name, True, self.settings.terms)
-                yield Task(entry.key, submission, request)
+                prints[entry.key] = good[0]
+                yield Task(entry.key, submission, self._request(name))
 
         try:
             for key, data in executor.run(tasks()):
@@ -130,6 +134,16 @@ class Batch:
             # Interrupted or not, what has come is kept.
             keeper.flush()
         return progress
+
+    @property
+    def _marks(self) -> Sequence[str]:
+        """What a fingerprint may end with to be good enough; the first is that of new results."""
+        return (PICTURED,) if self.pictured else ("", PICTURED)
+
+    def _request(self, name: str) -> Request:
+        return Request(
+            self.seed, name, self.class_name, pictured=self.pictured, terms=self.settings.terms
+        )
 
     def _fingerprint(self, source: str) -> tuple[str, str]:
         """The exercise a file answers, and what its grade depends on besides the file."""

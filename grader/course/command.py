@@ -17,6 +17,7 @@ from grader.course.settings import Settings, open_banks
 from grader.course.standing import Counted, Move, counted, moved
 from grader.course.store import MEMORY, Store
 from grader.errors import UsageError
+from grader.reports.figures import sum_up
 from grader.texts import Texts
 
 EXECUTORS = ("local", "dask")
@@ -55,10 +56,12 @@ def grade_course(
         if entries:
             present = {entry.key for entry in everything}
             store.drop(key for key in store.known() if key not in present)
-            batch = Batch(entries, settings, seed, options.class_name, options.trust)
+            batch = Batch(
+                entries, settings, seed, options.class_name, options.trust, options.pictured
+            )
             run(batch, store, options, console)
         standing = counted(store, settings.keep)
-        console.show(summary.render(summary.sum_up(standing), console.texts))
+        console.show(summary.render(sum_up(standing), console.texts))
         if options.regrade:
             console.show(render_moves(moved(store), console.texts))
         yield standing

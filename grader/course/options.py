@@ -26,6 +26,7 @@ class Options:
     executor: str = "local"
     scheduler: str | None = None
     min_score: float | None = None
+    pictured: bool = False
 
 
 def is_course(path: Path) -> bool:

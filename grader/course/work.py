@@ -17,7 +17,7 @@ from typing import Any
 
 from grader.bank import use_banks
 from grader.errors import GraderError
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.model import Message, Submission, stored
 from grader.sandbox.forge import Forge, open_forge
 from grader.sandbox.launch import hide_memory

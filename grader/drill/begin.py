@@ -15,7 +15,7 @@ from grader.drill.kinds import KINDS
 from grader.drill.model import Drill
 from grader.drill.store import Store
 from grader.errors import UsageError
-from grader.grade import choose_seed
+from grader.grading import choose_seed
 from grader.questions import FIRST_ROUND, LEVELS
 
 # Where nothing is asked for: what the others build on.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from grader.bank import load_exercise
 from grader.errors import LateError
 from grader.files import locate
-from grader.grade import Request, grade_in
+from grader.grading import Request, grade_in
 from grader.intake import read_submission
 from grader.model import Exercise, Report, Submission
 from grader.sandbox.foresight import Foresight, Script, write_script

@@ -1,9 +1,9 @@
 """Exports: what other systems read, each a pure function in a file of its own.
 
 `EXPORTS` take a whole batch and give text piece by piece, so that no more than one report need be
-in memory; the batch is gone through twice. `HOSTS` take one submission, `GRADEBOOKS` a batch and
-the file that the teacher downloaded. Reading, writing and printing are the caller's. The
-self-contained HTML page is no export of this folder; it is a report.
+in memory; the batch is gone through more than once. `HOSTS` take one submission, `GRADEBOOKS` a
+batch and the file that the teacher downloaded. Reading, writing and printing are the caller's. The
+HTML page of a batch is made where that of a report is, in grader/reports/html/.
 
 What students are to see goes through `for_students` first: exports write all that they are given.
 """
@@ -27,6 +27,7 @@ from grader.exports.packs import PACKS, Pack
 from grader.exports.sight import Sight, Visibility
 from grader.exports.visible import for_students
 from grader.model import Graded
+from grader.reports.html import course
 from grader.reports.view import View
 from grader.texts import Texts
 
@@ -51,6 +52,7 @@ EXPORTS: dict[str, RenderBatch] = {
     "jsonl": as_jsonl.render,
     "csv": as_csv.render,
     "junit": as_junit.render,
+    "html": course.render,
 }
 HOSTS: dict[str, RenderOne] = {
     "gradescope": as_gradescope.render,

@@ -8,15 +8,8 @@ from datetime import datetime
 
 from grader.exports.hidden import divide, fold, row_of
 from grader.exports.sight import Sight, Visibility
-from grader.model import (
-    Diagnosis,
-    Message,
-    NamedMistake,
-    Outcome,
-    Printed,
-    Report,
-    Verdict,
-)
+from grader.model import Diagnosis, Message, NamedMistake, Outcome, Printed, Report, Verdict
+from grader.model.evidence import Evidence
 from grader.questions import load_questions
 
 # Messages that say what an outcome means, and nothing about inputs or values.
@@ -43,7 +36,17 @@ def for_students(report: Report, visibility: Visibility, now: datetime) -> Repor
         diagnosis=_diagnose(report, sights),
         follow_ups=tuple(_ask(report, sights)),
         printed=Printed("", 0),
+        evidence=_cut(report, sights),
     )
+
+
+def _cut(report: Report, sights: Mapping[str, Sight]) -> Evidence | None:
+    """Lines and pictures, unless a case that is not shown in full has failed: they might say why.
+
+    The problem that pictures are of is no case of any bank, and the same in each run.
+    """
+    secret = _failed(report, sights, Sight.HIDDEN, Sight.NAME_ONLY)
+    return None if secret else report.evidence
 
 
 def _show(report: Report, sights: Mapping[str, Sight]) -> Iterator[Verdict]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.model.candidate import Submission
+
+if TYPE_CHECKING:
+    # Most reports have none, and most runs need not know what it is.
+    from grader.model.evidence import Evidence
 
 
 class Outcome(str, Enum):
@@ -114,6 +118,7 @@ class Report:
     """All that is known about one graded submission; every format is made from this.
 
     `flags` are words in its text that a person may want to look at; nothing follows from them.
+    `evidence` is None unless pictures were asked for.
     `seed` is None in what a student sees: it would pose the hidden cases again.
     """
 
@@ -132,6 +137,7 @@ class Report:
     diagnosis: Diagnosis = Diagnosis()
     follow_ups: tuple[str, ...] = ()
     flags: tuple[tuple[str, int], ...] = ()
+    evidence: Evidence | None = None
 
     def earned(self, area: str) -> float:
         """Points earned in one area."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.model.candidate import Submission
+from grader.model.evidence import Attention, Evidence, Slope
 from grader.model.report import (
     Departure,
     Diagnosis,
@@ -41,11 +42,14 @@ def dump(report: Report) -> dict[str, Any]:
         "environment": dict(report.environment),
         "printed": [report.printed.text, report.printed.size],
         "refusal": _dump(report.refusal),
-        "mistakes": [[m.mistake, m.line, list(m.cases)] for m in found.mistakes],
+        "mistakes": [
+            [m.mistake, m.line, list(m.cases), list(m.alternatives)] for m in found.mistakes
+        ],
         "departures": [[d.line, _dump(d.message), d.case] for d in found.departures],
         "walk": [[s.line, s.name, s.operation, s.shape, s.what] for s in found.walk],
         "follow_ups": list(report.follow_ups),
         "flags": [list(flag) for flag in report.flags],
+        "evidence": _dump_evidence(report.evidence),
     }
 
 
@@ -64,13 +68,48 @@ def load(data: Mapping[str, Any], source: str = "") -> Report:
         printed=Printed(*data["printed"]),
         refusal=_load(data["refusal"]),
         diagnosis=Diagnosis(
-            tuple(NamedMistake(name, line, tuple(cases)) for name, line, cases in data["mistakes"]),
+            tuple(_load_mistake(*row) for row in data["mistakes"]),
             tuple(Departure(line, _load_known(m), case) for line, m, case in data["departures"]),
             tuple(Stride(*row) for row in data["walk"]),
         ),
         follow_ups=tuple(data["follow_ups"]),
         flags=tuple((word, line) for word, line in data["flags"]),
+        # Older results have none.
+        evidence=_load_evidence(data.get("evidence")),
     )
+
+
+def _dump_evidence(evidence: Evidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    seen = evidence.attention
+    return evidence._asdict() | {
+        "attention": None if seen is None else seen._asdict(),
+        "gradients": [slope._asdict() for slope in evidence.gradients],
+    }
+
+
+def _load_mistake(
+    mistake: str, line: int | None, cases: list[str], alternatives: Sequence[str] = ()
+) -> NamedMistake:
+    return NamedMistake(mistake, line, tuple(cases), tuple(alternatives))
+
+
+def _load_evidence(data: Any) -> Evidence | None:
+    if data is None:
+        return None
+    seen = data["attention"]
+    return Evidence(
+        _freeze(data["lines"]),
+        None if seen is None else Attention(**{name: _freeze(seen[name]) for name in seen}),
+        tuple(Slope(**slope) for slope in data["gradients"]),
+        data["allowed"],
+    )
+
+
+def _freeze(data: Any) -> Any:
+    """Lists within lists as tuples."""
+    return tuple(map(_freeze, data)) if isinstance(data, (list, tuple)) else data
 
 
 def _load_verdict(

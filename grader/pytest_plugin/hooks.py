@@ -14,7 +14,7 @@ import pytest
 from grader.bank import load_exercise, use_banks
 from grader.calling import header_exercise
 from grader.errors import GraderError, UsageError
-from grader.grade import choose_seed
+from grader.grading import choose_seed
 from grader.intake import read_submission
 from grader.model import FREE
 from grader.pytest_plugin.items import CaseItem, GradedFile, Grading, Task

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from grader.errors import GraderError
-from grader.grade import Request, grade
+from grader.grading import Request, grade
 from grader.model import Case, Exercise, Message, Outcome, Report, Submission, Verdict
 from grader.reports import PLAIN
 from grader.reports.failures import write_case

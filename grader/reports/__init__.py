@@ -11,7 +11,16 @@ __all__ = ["FORMATS", "PLAIN", "View"]
 
 Render = Callable[[Report, Texts, View], str]
 
+
+def _render_page(report: Report, texts: Texts, view: View = PLAIN) -> str:
+    # Imported here: the terminal needs none of it.
+    from grader.reports.html import render
+
+    return render(report, texts, view)
+
+
 FORMATS: dict[str, Render] = {
     "terminal": as_terminal.render,
     "json": as_json.render,
+    "html": _render_page,
 }

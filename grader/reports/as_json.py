@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader import __version__
 from grader.clean import clean
@@ -14,6 +14,9 @@ from grader.model import Message, Report
 from grader.questions import load_questions
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts, load_pages
+
+if TYPE_CHECKING:
+    from grader.model.evidence import Evidence
 
 SCHEMA = 1
 # Half characters, as in file names that are not UTF-8: strict readers refuse them.
@@ -86,9 +89,20 @@ def describe(report: Report, texts: Texts, view: View = PLAIN) -> dict[str, Any]
         "diagnosis": _diagnose(report, texts),
         "follow_ups": [_ask(name, texts, view) for name in report.follow_ups],
         "flags": [{"word": word, "line": line} for word, line in report.flags],
+        "evidence": None if report.evidence is None else _show(report.evidence),
         "printed": {"text": report.printed.text, "bytes": report.printed.size},
         "environment": dict(report.environment),
         "seconds": round(report.seconds, 3),
+    }
+
+
+def _show(evidence: Evidence) -> dict[str, Any]:
+    seen = evidence.attention
+    return {
+        "lines": [{"line": line, "text": text} for line, text in evidence.lines],
+        "attention": None if seen is None else seen._asdict(),
+        "gradients": [slope._asdict() for slope in evidence.gradients],
+        "allowed": evidence.allowed,
     }
 
 

@@ -16,24 +16,38 @@ HINTS = ("hint", "pointer", "fix")
 
 def write_failures(report: Report, texts: Texts, view: View) -> Iterator[str]:
     """Each mistake with its line and its cases, then what no known mistake explains."""
-    failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
-    if not failed:
+    wrong = failed(report)
+    if not wrong:
         if report.all_passed:
             yield from (texts("all-passed"), "")
         return
     yield texts("heading.failed")
     for mistake in report.diagnosis.mistakes:
-        yield from _mistake(report, mistake, failed, texts, view)
-    named = {mistake.mistake for mistake in report.diagnosis.mistakes}
-    others = [v for v in failed if v.mistake not in named]
-    for alike in dict.fromkeys(_kind(v) for v in others):
-        group = [v for v in others if _kind(v) == alike]
+        yield from _mistake(report, mistake, wrong, texts, view)
+    for group in unnamed(report):
         yield from write_group(group, texts, "  * ")
         yield from _departure(report, [v.case for v in group], texts, "      ")
-    followed = sum(v.message is not None and v.message.key == "followed" for v in report.verdicts)
-    if followed:
-        yield from wrap(texts("followed-count", count=followed))
+    if followed(report):
+        yield from wrap(texts("followed-count", count=followed(report)))
     yield ""
+
+
+def failed(report: Report) -> list[Verdict]:
+    """The verdicts that cost points."""
+    return [v for v in report.verdicts if v.outcome is Outcome.FAILED]
+
+
+def unnamed(report: Report) -> Iterator[list[Verdict]]:
+    """What failed and no named mistake explains, together what failed alike."""
+    named = {mistake.mistake for mistake in report.diagnosis.mistakes}
+    others = [v for v in failed(report) if v.mistake not in named]
+    for alike in dict.fromkeys(_kind(v) for v in others):
+        yield [v for v in others if _kind(v) == alike]
+
+
+def followed(report: Report) -> int:
+    """How many cases are right only if a mistake is taken as meant."""
+    return sum(v.message is not None and v.message.key == "followed" for v in report.verdicts)
 
 
 def write_case(report: Report, case: str, texts: Texts, view: View) -> Iterator[str]:
@@ -49,9 +63,9 @@ def write_case(report: Report, case: str, texts: Texts, view: View) -> Iterator[
 
 
 def _mistake(
-    report: Report, mistake: NamedMistake, failed: Sequence[Verdict], texts: Texts, view: View
+    report: Report, mistake: NamedMistake, wrong: Sequence[Verdict], texts: Texts, view: View
 ) -> Iterator[str]:
-    group = [v for v in failed if v.mistake == mistake.mistake]
+    group = [v for v in wrong if v.mistake == mistake.mistake]
     name = mistake.mistake
     if mistake.line:
         name = texts("mistake-line", name=name, line=mistake.line)

@@ -57,6 +57,7 @@ MAX_SEED = 2**63 - 1
 class Request:
     """What a user asked for beyond the file: None is "find out", `walked` the way of the shapes.
 
+    `pictured` is what pictures are drawn from, which costs two more probes.
     `terms` are a course's own points and limits, and what may be imported beside the usual.
     """
 
@@ -64,6 +65,7 @@ class Request:
     exercise: str | None = None
     class_name: str | None = None
     walked: bool = True
+    pictured: bool = False
     terms: Terms = field(default_factory=Terms)
 
     def load(self, named: str) -> Exercise:
@@ -133,11 +135,11 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     )
     loaded = session.load()
     if loaded.status is not Status.OK:
-        return replace(blank, refusal=describe_failed_load(loaded))
+        return _picture(replace(blank, refusal=describe_failed_load(loaded)), request)
     try:
         convention = find(session, loaded, request, named)
     except UnusableSubmission as error:
-        return replace(blank, refusal=error.message)
+        return _picture(replace(blank, refusal=error.message), request)
     exercise = request.load(named)
     bench = make_bench(convention, session, request)
     weigh(bench)
@@ -154,7 +156,17 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         diagnosis=diagnose(bench, exercise, verdicts, statements, request.walked),
     )
     asked = choose(tuple(see(report, bench)), request.seed)
-    return replace(report, follow_ups=tuple(asked))
+    return _picture(replace(report, follow_ups=tuple(asked)), request, bench)
+
+
+def _picture(report: Report, request: Request, bench: Bench | None = None) -> Report:
+    """With what its pictures are made of, where they were asked for."""
+    if not request.pictured:
+        return report
+    # Imported here: most runs need none of it.
+    from grader.evidence import gather_evidence
+
+    return replace(report, evidence=gather_evidence(report, bench))
 
 
 def reproduce(

@@ -1,0 +1,1 @@
+"""The parts of a report's page, in a file each."""
