@@ -48,11 +48,15 @@ def write_trouble(trouble: Trouble, given: int, texts: Texts) -> str:
         return _name(trouble, texts)
     if not parts_of(trouble):
         return ""
-    # Which blank is wrong is the first hint about it.
-    placed = 1 if trouble.kind == "blank" else len(AREA_PARTS)
-    if given >= placed and trouble.line:
+    if is_placed(trouble, given) and trouble.line:
         return texts("drill.trouble.placed", line=trouble.line)
     return texts("drill.trouble.unnamed")
+
+
+def is_placed(trouble: Trouble, given: int) -> bool:
+    """True once so many hints have said where it is."""
+    # Which blank is wrong is the first hint about it.
+    return given >= (1 if trouble.kind == "blank" else len(AREA_PARTS))
 
 
 def _write(trouble: Trouble, part: str, texts: Texts) -> str:

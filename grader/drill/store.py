@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
@@ -60,6 +61,8 @@ class Store:
             # What one practises is nobody else's business.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = folder / FILE
+        # Of several threads on one connection, one would write in the other's transaction.
+        self._writing = threading.Lock()
         with self._guard():
             self._connection = sqlite3.connect(
                 self.path, timeout=30.0, isolation_level=None, check_same_thread=False
@@ -139,7 +142,7 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     def _write(self, steps: Iterable[tuple[str, tuple[Any, ...]]]) -> None:
-        with self._guard():
+        with self._writing, self._guard():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for query, values in steps:

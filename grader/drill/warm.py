@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from grader.bank import load_exercise
 from grader.errors import LateError
 from grader.files import locate
-from grader.grading import Request, grade_in
+from grader.grading import Request, grade, grade_in
 from grader.intake import read_submission
 from grader.model import Exercise, Report, Submission
 from grader.sandbox.foresight import Foresight, Script, write_script
@@ -48,6 +48,12 @@ class Warm:
             if last.is_cut:
                 raise LateError("drill.dropped")
             return report
+
+    def picture(self, submission: Submission) -> Report:
+        """The same report with all that it can show: the way of the shapes, and its pictures."""
+        with self._lock:
+            forge, _ = self._open()
+            return grade(submission, forge, Request(self.seed, self.exercise, pictured=True))
 
     def drop(self) -> None:
         """Have the grade that is under way raise LateError soon, for there is a newer version."""

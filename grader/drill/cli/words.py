@@ -63,7 +63,7 @@ def write_review(review: Review, texts: Texts) -> Iterator[str]:
     yield from wrap(write_closing(facts, texts))
     for mark in review.marks:
         yield from wrap(texts.say(mark.said), "  * ", "    ")
-    for key, names in _fates(facts):
+    for key, names in list_fates(facts):
         if names:
             said = texts(f"drill.review.{key}", mistakes=", ".join(names))
             yield from wrap(said, "  * ", "    ")
@@ -74,7 +74,7 @@ def write_review(review: Review, texts: Texts) -> Iterator[str]:
     yield from ("", *wrap(said), "")
 
 
-def _fates(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:
+def list_fates(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:
     """What became of mistakes: of those planted, or of those made on the way."""
     if facts.settled is None:
         yield from (("mended", facts.mended), ("left", facts.left))
