@@ -12,6 +12,7 @@ from grader.cli import console
 from grader.cli.codes import NOT_PASSED, PASSED
 from grader.drill.begin import Wish, begin
 from grader.drill.cli import words
+from grader.drill.cli.browser import Web, show_page
 from grader.drill.cli.choose import choose_finished, choose_open
 from grader.drill.cli.follow_up import hold_round
 from grader.drill.cli.keys import Keys
@@ -43,8 +44,9 @@ class Asked:
     seed: int | None
 
 
-def start(asked: Asked, launched: Launched | None, texts: Texts) -> int:
-    """Begin a drill and watch it."""
+def start(asked: Asked, web: Web, launched: Launched | None, texts: Texts) -> int:
+    """Begin a drill and watch it, here or in the browser."""
+    web.check()
     if sum((asked.exercise is not None, asked.random, asked.due)) > 1:
         raise UsageError("drill.choose-one")
     wish = Wish(
@@ -62,6 +64,8 @@ def start(asked: Asked, launched: Launched | None, texts: Texts) -> int:
         kind, exercise = choose_due(store, time.time())
         wish = replace(wish, kind=kind, exercise=exercise)
     drill = begin(store, wish)
+    if web.wanted:
+        return show_page(store, web, launched, texts, drill.id)
     with at_desk(store, drill, texts, launched) as desk:
         minutes = {"minutes": drill.minutes, "exercise": drill.exercise}
         say(*words.write_task(desk))
@@ -70,15 +74,24 @@ def start(asked: Asked, launched: Launched | None, texts: Texts) -> int:
         return watch(desk, desk.read())
 
 
-def resume(named: str | None, launched: Launched | None, texts: Texts) -> int:
+def resume(named: str | None, web: Web, launched: Launched | None, texts: Texts) -> int:
     """Watch an open drill on; its clock never stood still."""
+    web.check()
     store = Store()
     drill = choose_open(store, named)
+    if web.wanted:
+        return show_page(store, web, launched, texts, drill.id)
     with at_desk(store, drill, texts, launched) as desk:
         if desk.is_finished:
             raise UsageError("drill.finished", drill=drill.id)
         say(*words.write_status(desk))
         return watch(desk, None)
+
+
+def browse(web: Web, launched: Launched | None, texts: Texts) -> int:
+    """The page without a drill: there one can be begun, gone on with or looked back at."""
+    web.check()
+    return show_page(Store(), web, launched, texts)
 
 
 def watch(desk: Desk, known: str | None) -> int:

@@ -14,6 +14,7 @@ from grader.bank import exercise_ids
 from grader.cli import console
 from grader.cli.codes import INTERRUPTED, PASSED
 from grader.drill.cli import acts, keeping
+from grader.drill.cli.browser import Web
 from grader.drill.kinds import KINDS
 from grader.questions import FIRST_ROUND
 from grader.sandbox.launch import Launched
@@ -33,6 +34,9 @@ Minutes = Annotated[float | None, typer.Option(help="Minutes on the clock.")]
 Folder = Annotated[Path | None, typer.Option(help="A new folder to work in.")]
 Level = Annotated[str, typer.Option(help="first-round or senior.")]
 Seed = Annotated[int | None, typer.Option(help="Repeat the drill that had this seed.")]
+InBrowser = Annotated[bool, typer.Option("--web", help="In the browser: serve its page.")]
+Port = Annotated[int | None, typer.Option(help="The port of the page.")]
+Shown = Annotated[bool, typer.Option("--browser", help="Open the browser too; implies --web.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Target = Annotated[Path, typer.Argument(help="The file to write.")]
 
@@ -52,10 +56,17 @@ def do(act: Callable[[Texts], int], lang: str | None) -> None:
 
 
 @app.callback(invoke_without_command=True, help="A mock interview about attention.")
-def main(context: typer.Context, lang: Lang = None) -> None:
-    """Without a command, say which there are."""
+def main(
+    context: typer.Context,
+    web: InBrowser = False,
+    port: Port = None,
+    browser: Shown = False,
+    lang: Lang = None,
+) -> None:
+    """Without a command, serve the page if that is asked for, or say which commands there are."""
     if context.invoked_subcommand is None:
-        do(show_usage, lang)
+        page = Web(web or browser, port, browser)
+        do(partial(acts.browse, page, context.obj) if page.wanted else show_usage, lang)
 
 
 def show_usage(texts: Texts) -> int:
@@ -76,17 +87,29 @@ def start(
     folder: Folder = None,
     level: Level = FIRST_ROUND,
     seed: Seed = None,
+    web: InBrowser = False,
+    port: Port = None,
+    browser: Shown = False,
     lang: Lang = None,
 ) -> None:
     """Begin, and watch the file."""
+    page = Web(web or browser, port, browser)
     asked = acts.Asked(kind, exercise, random, due, minutes, folder, level, seed)
-    do(partial(acts.start, asked, context.obj), lang)
+    do(partial(acts.start, asked, page, context.obj), lang)
 
 
 @app.command(help="Go on watching the file of an open drill.")
-def resume(context: typer.Context, drill: Which = None, lang: Lang = None) -> None:
+def resume(
+    context: typer.Context,
+    drill: Which = None,
+    web: InBrowser = False,
+    port: Port = None,
+    browser: Shown = False,
+    lang: Lang = None,
+) -> None:
     """Watch on."""
-    do(partial(acts.resume, drill, context.obj), lang)
+    page = Web(web or browser, port, browser)
+    do(partial(acts.resume, drill, page, context.obj), lang)
 
 
 @app.command(help="The clock, the score, the hints.")

@@ -1,0 +1,62 @@
+"""The follow-up round as the page has it: a question; then what an answer seems to say."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from grader.drill.follow_up import MARKS, Asked
+from grader.drill.rounds import Suggestion, describe
+from grader.drill.schedule import RATINGS
+from grader.texts import Texts
+
+Plain = dict[str, Any]
+
+
+class Asker(Protocol):
+    """Who asks: a drill that has ended, or all questions that are due."""
+
+    texts: Texts
+
+    def ask(self) -> Asked | None:
+        """What is to be answered now, None at the end."""
+        ...
+
+    def answer(self, text: str) -> Suggestion | None:
+        """What a typed answer seems to say; None where it is challenged."""
+        ...
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer."""
+        ...
+
+
+def show_question(asker: Asker) -> Plain:
+    """What the interviewer says now, without anything that would answer it."""
+    asked = asker.ask()
+    return {"answered": False, "question": None if asked is None else asked.said}
+
+
+def take_answer(asker: Asker, text: str) -> Plain:
+    """What a good answer has, with a typed one held against it; or the challenge to it.
+
+    An empty text is an answer that was spoken, of which nothing is known.
+    """
+    asked = asker.ask()
+    if asked is None:
+        return show_question(asker)
+    typed = text.strip()
+    suggestion = asker.answer(typed) if typed else None
+    if typed and suggestion is None:
+        return show_question(asker)
+    found = [*describe(suggestion, asker.texts.language)] if suggestion else []
+    return {
+        "answered": True,
+        "question": asked.said,
+        "typed": typed,
+        "found": found,
+        # The sentences of a suggestion have the points already.
+        "points": [] if suggestion else list(asked.question.points),
+        "trap": asked.question.trap,
+        "ratings": list(RATINGS),
+        "suggested": MARKS[suggestion.mark] if suggestion else None,
+    }

@@ -1,0 +1,89 @@
+// One drill: the task, the file, the grade; or, once it has ended, its review.
+import {get} from "./api.js"
+import {makeClock} from "./clock.js"
+import {el, put} from "./dom.js"
+import {keepHints} from "./drafts.js"
+import {makeFile} from "./file.js"
+import {showFinished} from "./finished.js"
+import {makeGrade, readLook} from "./grade.js"
+import {announce} from "./live.js"
+import {startPulse} from "./pulse.js"
+import {showTalk} from "./talk.js"
+import {say} from "./words.js"
+
+// Shows it in `main`, its name and clock in `top`; gives what stops it.
+export async function showDrill(main, top, id) {
+  const drill = await get(`drills/${id}`)
+  const title = say("title", {kind: drill.kind, exercise: drill.exercise})
+  document.title = title
+  if (!drill.finished) return showOpen(main, top, drill, title)
+  top(title)
+  showFinished(main, drill)
+  return () => {}
+}
+
+function showOpen(main, top, drill, title) {
+  const clock = makeClock(drill.left)
+  const file = makeFile(drill, (look, left) => {
+    clock.set(left)
+    grade.show(look)
+    announce(readLook(look))
+  })
+  const grade = makeGrade(drill, {
+    save: () => file.isClean() ? null : file.save(),
+    goTo: file.editor.show,
+    marked: file.editor.mark,
+    marking: (said, points, done) => { leave(); top(title); showTalk(main, said, points, done) },
+    ended: end,
+  })
+  if (drill.look?.version === drill.version) file.editor.mark(drill.look?.line)
+  put(main, el("div", {class: "drill"}, writeTask(drill), file.panel, grade.panel))
+  top(title, clock.face)
+  const stop = startPulse(drill.id, see)
+  const keys = event => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
+      event.preventDefault()
+      file.save()
+    }
+  }
+  document.addEventListener("keydown", keys)
+  addEventListener("pagehide", file.keep)
+  let saves = drill.saves
+
+  async function see(pulse, asked) {
+    clock.set(pulse.left)
+    if (pulse.finished) return end(await get(`drills/${drill.id}`))
+    await file.see(pulse.version, asked)
+    if (pulse.saves === saves) return
+    saves = pulse.saves
+    // Graded somewhere else, it may be.
+    const now = await get(`drills/${drill.id}`)
+    grade.show(now.look)
+  }
+
+  function end(ended) {
+    leave()
+    keepHints(drill.id, [])
+    top(title)
+    showFinished(main, ended)
+    announce(say("ended"))
+    main.querySelector("[data-first]").focus()
+  }
+
+  function leave() {
+    stop()
+    clock.stop()
+    file.leave()
+    document.removeEventListener("keydown", keys)
+    removeEventListener("pagehide", file.keep)
+  }
+
+  return leave
+}
+
+function writeTask(drill) {
+  return el("details", {class: "panel task", open: true},
+    el("summary", {}, say("task")),
+    el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": say("task")},
+      drill.task.map(paragraph => el("p", {}, paragraph))))
+}

@@ -1,0 +1,86 @@
+// Where no drill is opened: those that are open, a new one, what is due, what is past.
+import {Lost, Refused, get, post} from "./api.js"
+import {writeTime} from "./clock.js"
+import {button, el, put} from "./dom.js"
+import {writePast} from "./past.js"
+import {makeRound} from "./round.js"
+import {say} from "./words.js"
+
+export async function showHome(main, top) {
+  const home = await get("home")
+  document.title = say("name")
+  top("")
+  put(main, el("div", {class: "narrow"},
+    el("h1", {}, say("home")),
+    home.open.length > 0 && part(say("open"), el("ul", {class: "list"}, home.open.map(writeOpen))),
+    part(say("new"), ...writeNew(home)),
+    home.due.length > 0 && writeDues(home.due),
+    home.past.length > 0 && part(say("past"), ...writePast(home))))
+  return () => {}
+}
+
+function part(title, ...children) {
+  return el("section", {class: "panel"}, el("h2", {}, title), children)
+}
+
+function writeOpen(drill) {
+  return el("li", {},
+    el("a", {href: `#${drill.id}`}, say("title", drill)),
+    el("span", {class: "soft small"}, writeTime(drill.left)))
+}
+
+function writeDues(dues) {
+  const panel = part(say("due"), el("ul", {class: "list"}, dues.map(writeDue)))
+  const isAsked = dues.some(due => due.kind === "question")
+  const ask = button(say("answer-due"), async () => {
+    const {round} = await get("due")
+    const asked = makeRound("due", round)
+    panel.replaceWith(asked)
+    asked.querySelector("[data-first]").focus()
+  })
+  if (isAsked) panel.append(ask)
+  return panel
+}
+
+function writeDue(due) {
+  return el("li", {}, el("span", {}, due.said), el("span", {class: "soft small"}, say(`due-${due.kind}`)))
+}
+
+function writeNew(home) {
+  const kind = choice(home.kinds)
+  const isDue = home.due.some(due => due.kind !== "question")
+  const due = isDue ? [{id: "due", name: say("due-one")}] : []
+  const exercise = choice([...home.exercises, {id: "", name: say("any")}, ...due], home.first)
+  const level = choice(home.levels)
+  const minutes = el("input", {type: "number", min: "1", max: "1440", step: "any", inputmode: "decimal"})
+  const told = el("p", {role: "alert", class: "refusal", hidden: true})
+  const setMinutes = () => { minutes.value = home.kinds.find(one => one.id === kind.value).minutes }
+  kind.addEventListener("change", setMinutes)
+  setMinutes()
+
+  async function start() {
+    const asked = {kind: kind.value, exercise: exercise.value, level: level.value}
+    try {
+      const made = await post("start", {...asked, minutes: minutes.valueAsNumber})
+      location.hash = made.id
+    } catch (error) {
+      if (!(error instanceof Refused || error instanceof Lost)) throw error
+      told.textContent = error.message || say("lost")
+      told.hidden = false
+    }
+  }
+
+  return [
+    el("div", {class: "fields"},
+      el("label", {}, say("kind"), kind), el("label", {}, say("exercise-label"), exercise),
+      el("label", {}, say("minutes"), minutes), el("label", {}, say("level"), level)),
+    told,
+    el("div", {class: "row"}, button(say("start"), start, {class: "main"}),
+      el("span", {class: "soft small"}, say("start-what"))),
+  ]
+}
+
+function choice(options, chosen) {
+  return el("select", {}, options.map(({id, name}) =>
+    el("option", {value: id, selected: id === chosen}, name)))
+}

@@ -1,0 +1,135 @@
+"""What the page shows of a drill, as plain data: facts and finished sentences, no markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from grader.drill.cli.words import list_fates, write_closing
+from grader.drill.desk import Desk
+from grader.drill.folder import file_of
+from grader.drill.hints import count_hints, is_placed
+from grader.drill.kinds import KINDS
+from grader.drill.model import GRADED, Hint, Look, Trouble
+from grader.drill.review import Review
+from grader.drill.web.draft import read_draft
+from grader.errors import UnusableSubmission
+from grader.reports.failures import number
+from grader.texts import Texts
+
+Plain = dict[str, Any]
+
+
+def show_drill(desk: Desk) -> Plain:
+    """All that the page of one drill begins with."""
+    drill, texts = desk.drill, desk.texts
+    kind = KINDS[drill.kind]
+    return {
+        "id": drill.id,
+        "kind": texts(f"drill.kind.{drill.kind}"),
+        "exercise": name(texts, "exercise", drill.exercise),
+        "minutes": drill.minutes,
+        "path": str(file_of(drill)),
+        "file": drill.file,
+        "task": desk.task().split("\n\n"),
+        "look": show_look(desk, desk.look()),
+        "has_hints": not kind.is_talk,
+        "has_report": kind.runs_code,
+        **show_draft(desk),
+        **show_pulse(desk),
+    }
+
+
+def show_pulse(desk: Desk) -> Plain:
+    """What may change without the page's doing: asked for again and again, so it costs little."""
+    desk.time_is_up()
+    return {
+        "left": desk.time_left(),
+        "finished": desk.is_finished,
+        "saves": sum(event.what == GRADED for event in desk.events()),
+        "version": show_draft(desk)["version"],
+    }
+
+
+def show_draft(desk: Desk) -> Plain:
+    """The file as it is on the disk, or the sentence of why there is none."""
+    try:
+        draft = read_draft(file_of(desk.drill))
+    except UnusableSubmission as error:
+        return {"text": None, "version": None, "unreadable": desk.texts.say(error.message)}
+    return {"text": draft.text, "version": draft.version, "unreadable": None}
+
+
+def show_look(desk: Desk, look: Look | None) -> Plain | None:
+    """What a save came to, with no more given away than was asked for."""
+    if look is None:
+        return None
+    texts = desk.texts
+    first = look.troubles[0] if look.troubles else None
+    refused = look.refusal.fields.get("line") if look.refusal else None
+    return {
+        "version": look.sha256,
+        "score": number(look.score),
+        "share": look.score / 100,
+        "change": f"{look.change:+g}" if look.change else None,
+        "passed": look.passed,
+        "refusal": texts.say(look.refusal) if look.refusal else None,
+        "line": _line(desk, first) if first else refused,
+        "wrong": _describe(desk, look) if first else None,
+        "lost": [
+            {"area": name(texts, "area", area), "points": number(points)}
+            for area, points in look.lost.items()
+        ],
+    }
+
+
+def show_hint(desk: Desk, hint: Hint | None) -> Plain:
+    """One hint, and what may be said of the trouble now; where there is none, why."""
+    look, texts = desk.look(), desk.texts
+    if hint is None:
+        is_stuck = look is not None and look.troubles
+        none = texts("drill.hint.no-more" if is_stuck else "drill.hint.none")
+        return {"said": none, "number": None, "look": show_look(desk, look)}
+    said = texts(f"drill.hint.{hint.part}", number=hint.number, text=hint.text)
+    more = texts("drill.hint.more") if hint.left else None
+    return {"said": said, "more": more, "number": hint.number, "look": show_look(desk, look)}
+
+
+def show_review(review: Review, texts: Texts) -> Plain:
+    """The review as it would be read out."""
+    facts = review.facts
+    verdict = texts(f"drill.verdict.{review.recommendation}")
+    return {
+        "closing": write_closing(facts, texts),
+        "marks": [{"grade": mark.grade, "said": texts.say(mark.said)} for mark in review.marks],
+        "notes": [*_notes(review, texts)],
+        "recommendation": texts("drill.recommendation", verdict=verdict, reason=review.reason),
+        "passed": facts.passed,
+    }
+
+
+def name(texts: Texts, what: str, id_: str) -> str:
+    """What an area, an exercise or a mistake is called; its id where it has no name."""
+    return texts.sentences.get(f"{what}.{id_}", id_)
+
+
+def _notes(review: Review, texts: Texts) -> Iterator[str]:
+    facts = review.facts
+    for key, names in list_fates(facts):
+        if names:
+            yield texts(f"drill.review.{key}", mistakes=", ".join(names))
+    if facts.setbacks:
+        yield texts("drill.review.setbacks", count=facts.setbacks)
+
+
+def _describe(desk: Desk, look: Look) -> str:
+    """How much is wrong, and of the first what may be said."""
+    first = desk.describe(look.troubles[0])
+    key = f"drill.troubles.{look.troubles[0].kind}"
+    return desk.texts(key, count=len(look.troubles), first=first).rstrip()
+
+
+def _line(desk: Desk, trouble: Trouble) -> int | None:
+    """Where it shows, once the hints have said so."""
+    given = count_hints(desk.events())[trouble.key]
+    return trouble.line if is_placed(trouble, given) else None
