@@ -66,3 +66,35 @@ def grade_source(forge, submit):
         return grade(submit(source), forge, Request(seed, exercise))
 
     return grade_one
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """The page of drills of its own; nothing is made ready for grades, for there are none."""
+    from served import serving
+
+    from grader.drill.desk import Desk
+
+    with pytest.MonkeyPatch.context() as patch, serving(tmp_path_factory.mktemp("web")) as one:
+        patch.setattr(Desk, "warm_up", lambda desk: None)
+        yield one
+
+
+@pytest.fixture
+def graded(monkeypatch):
+    """Saves are graded by nobody and are worth 42.5; the texts that came are listed."""
+    from grader.drill.desk import Desk
+    from grader.drill.model import Look
+    from grader.drill.web.draft import name_version
+
+    texts = []
+
+    def grade(self, source):
+        self._check_open()
+        texts.append(source)
+        look = Look(name_version(source), 42.5, False, {"scaling": 3.0}, change=-2.0)
+        self._keep(look)
+        return look
+
+    monkeypatch.setattr(Desk, "grade", grade)
+    return texts

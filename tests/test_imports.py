@@ -31,11 +31,15 @@ LAYERS = {
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
     "exports": ["model", "texts", "questions", "errors", "clean", "reports", "__version__"],
 }
-# The same for the parts of the drill that keep nothing and show nothing.
+# The same for parts of the drill: those that keep nothing and show nothing, and its page.
 DRILL = {
     "styles": ["model", "errors", "bank"],
     "planting": ["model", "mistakes", "drill.styles"],
     "sheets": ["model", "drill.styles"],
+    "web": [
+        *("drill", "model", "errors", "texts", "questions", "reports", "bank"),
+        *("intake", "disk", "sandbox.launch"),
+    ],
     "marking": [],
     "rounds": ["questions", "errors", "drill.marking"],
     "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
@@ -227,9 +231,22 @@ def test_only_listed_packages_are_imported():
     own = {"pytest_plugin": {"pytest"}, "drill": {"fsrs", "platformdirs"}}
 
     def is_allowed(where, name):
-        return top(name) in allowed | own.get(part_of(where), set())
+        # The extra web, in one place.
+        page = {"starlette", "uvicorn"} if where.startswith("grader/drill/web/") else set()
+        return top(name) in allowed | page | own.get(part_of(where), set())
 
     assert offences(["grader"], is_allowed) == []
+
+
+def test_drill_in_the_terminal_needs_no_server():
+    code = (
+        "import sys, grader.drill.cli\n"
+        "print(sorted({'starlette', 'uvicorn', 'anyio', 'torch'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
 
 
 def test_every_layer_exists():
