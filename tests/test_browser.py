@@ -273,6 +273,10 @@ def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
     file_of(drill).write_text("outside = 3\n")
     one.locator(".say").get_by_text("changed outside this page; its new text").wait_for()
     assert "outside = 3" in editor(one)
+    # The end comes from elsewhere: what was typed is still there.
+    served.room.desk(drill.id, served.room.texts).finish()
+    two.get_by_text("Text that was not saved before the end").click()
+    two.get_by_text("two = 2").wait_for()
 
 
 def editor(page):

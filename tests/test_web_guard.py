@@ -100,6 +100,15 @@ def test_fields_of_another_type_are_refused(served, sent):
     assert answer.data == {"said": "This is not what the server expects here."}
 
 
+def test_a_fault_of_ours_is_a_sentence_too(served):
+    sent = {"kind": "implement", "exercise": "", "level": "senior", "minutes": 10**400}
+    answer = served.post("/api/start", sent)
+    assert answer.status == 500
+    assert answer.data["said"].startswith(
+        "The server failed at this, which is its own fault (OverflowError: "
+    )
+
+
 def test_every_answer_is_shut_in(served):
     for path in ("/", "/static/editor.js", "/api/home", "/nowhere"):
         headers = served.get(path).headers

@@ -110,6 +110,10 @@ def _attempt(
         return _say(texts.say(error.message), HTTPStatus.UNPROCESSABLE_ENTITY)
     except GraderError as error:
         return _say(texts.say(error.message), HTTPStatus.INTERNAL_SERVER_ERROR)
+    except Exception as error:
+        # A fault of ours, and still one sentence.
+        said = {"type": type(error).__name__, "text": str(error)[:200]}
+        return _say(texts("drill.web-fault", **said), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _say(sentence: str, status: HTTPStatus) -> Response:

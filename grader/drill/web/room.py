@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ class Room:
     writing: threading.Lock = field(default_factory=threading.Lock)
     _desks: dict[str, Desk] = field(default_factory=dict)
     _pictured: tuple[tuple[str, str], Report] | None = None
-    _grading: set[str] = field(default_factory=set)
+    _grading: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _helper: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
@@ -50,15 +51,16 @@ class Room:
         """A look at what is in the file now; None where a newer save came meanwhile."""
         name = desk.drill.id
         with self._lock:
-            if name in self._grading:
+            if self._grading[name]:
                 desk.drop()
-            self._grading.add(name)
+            self._grading[name] += 1
         try:
             look = desk.grade(desk.read())
         except LateError:
             return None
         finally:
-            self._grading.discard(name)
+            with self._lock:
+                self._grading[name] -= 1
         self._later(desk.make_ready)
         return look
 

@@ -48,7 +48,7 @@ function showOpen(main, top, drill, title) {
   }
   document.addEventListener("keydown", keys)
   addEventListener("pagehide", file.keep)
-  let saves = drill.saves
+  let saves = drill.saves, isLeft = false, isEnded = false
 
   async function see(pulse, asked) {
     clock.set(pulse.left)
@@ -62,6 +62,8 @@ function showOpen(main, top, drill, title) {
   }
 
   function end(ended) {
+    if (isEnded) return
+    isEnded = true
     leave()
     keepHints(drill.id, [])
     top(title)
@@ -71,6 +73,8 @@ function showOpen(main, top, drill, title) {
   }
 
   function leave() {
+    if (isLeft) return
+    isLeft = true
     stop()
     clock.stop()
     file.leave()

@@ -25,7 +25,7 @@ export function makeFile(drill, graded) {
       el("span", {class: "soft small", id: "editor-keys"}, say("editor-keys"))),
     notice, place,
     el("div", {class: "acts"},
-      button([say("save"), " ", el("kbd", {"aria-hidden": "true"}, saveKeys())], save,
+      button([say("save"), " ", el("kbd", {"aria-hidden": "true"}, saveKeys())], () => { save() },
         {class: "main", "aria-keyshortcuts": "Control+S Meta+S"}),
       status))
   const editor = makeEditor({
@@ -55,7 +55,7 @@ export function makeFile(drill, graded) {
   // One write after the other; a grade need not be waited for, a newer one ends it.
   async function save() {
     keep()
-    const mine = writing = writing.then(write)
+    const mine = writing = writing.catch(() => false).then(write)
     if (await mine) await grade()
   }
 

@@ -1,5 +1,6 @@
 // A drill that has ended: the review, the follow-up round, the report, the file as it was left.
 import {el, put} from "./dom.js"
+import {ownDraft} from "./drafts.js"
 import {frameReport, reportPlace} from "./grade.js"
 import {makeRound} from "./round.js"
 import {say} from "./words.js"
@@ -10,6 +11,7 @@ export function showFinished(main, drill) {
     writeReview(drill.review),
     makeRound(`drills/${drill.id}`, drill.round),
     drill.look && writeReport(drill),
+    writeUnsaved(drill),
     drill.text !== null && el("details", {class: "panel"},
       el("summary", {}, say("file", {file: drill.file})),
       el("pre", {class: "source", tabindex: "0"}, drill.text))))
@@ -21,6 +23,14 @@ function writeReview(review) {
     el("p", {class: "soft"}, review.closing),
     el("ul", {class: "marks"}, review.marks.map(mark => el("li", {class: `m${mark.grade}`}, mark.said))),
     review.notes.map(note => el("p", {}, note)))
+}
+
+// The end may come from elsewhere: what was being typed here is still to be had.
+function writeUnsaved(drill) {
+  const draft = ownDraft(drill.id)
+  return draft && draft.text !== drill.text && el("details", {class: "panel"},
+    el("summary", {}, say("unsaved-text")),
+    el("pre", {class: "source", tabindex: "0"}, draft.text))
 }
 
 function writeReport(drill) {
