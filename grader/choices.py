@@ -20,17 +20,23 @@ FUSED = 3
 
 
 def see(report: Report, bench: Bench) -> Iterator[str]:
-    """<kind>:<id> of everything in this report that a question can be about."""
+    """<kind>:<id> of everything in a graded file that a question can be about."""
+    yield from see_report(report)
+    yield from (f"seen:{choice}" for choice in _layout_choices(bench))
+
+
+def see_report(report: Report) -> Iterator[str]:
+    """The same of what the report alone tells: all but how the parameters are laid out."""
     yield from (f"mistake:{mistake.mistake}" for mistake in report.diagnosis.mistakes)
     lost = (v.area for v in report.verdicts if v.outcome is Outcome.FAILED)
     yield from (f"area:{area}" for area in dict.fromkeys(lost))
-    yield from (f"seen:{choice}" for choice in _choices(report, bench))
-
-
-def _choices(report: Report, bench: Bench) -> Iterator[str]:
-    yield from (choice for word, choice in WORDS.items() if word in report.submission.source)
+    words = (choice for word, choice in WORDS.items() if word in report.submission.source)
+    yield from (f"seen:{choice}" for choice in words)
     if report.all_passed:
-        yield "all-passed"
+        yield "seen:all-passed"
+
+
+def _layout_choices(bench: Bench) -> Iterator[str]:
     if bench.layout is not None:
         places = bench.layout.places.values()
         fused = any(place.fused == FUSED for place in places)

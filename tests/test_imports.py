@@ -30,6 +30,12 @@ LAYERS = {
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
     "exports": ["model", "texts", "questions", "errors", "clean", "reports", "__version__"],
 }
+# The same for the parts of the drill that keep nothing and show nothing.
+DRILL = {
+    "marking": [],
+    "rounds": ["questions", "errors", "drill.marking"],
+    "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
+}
 NOT_IN_BANK = ["cli", "reports", "exports", "grade", "audit"]
 
 
@@ -162,6 +168,16 @@ def test_layer_imports_only_below(part):
         return any(is_within(name, one) for one in allowed)
 
     assert offences(["grader"], is_allowed) == []
+
+
+@pytest.mark.parametrize("part", DRILL)
+def test_part_of_drill_imports_only_below(part):
+    allowed = [f"grader.{name}" for name in (f"drill.{part}", *DRILL[part])]
+
+    def is_allowed(where, name):
+        return top(name) != "grader" or any(is_within(name, one) for one in allowed)
+
+    assert offences([f"grader/drill/{part}"], is_allowed) == []
 
 
 def test_bank_imports_nothing_above():

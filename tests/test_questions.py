@@ -247,6 +247,17 @@ def test_nothing_seen_brings_first_round_questions():
         assert {load_questions("en")[name].level for name in chosen} == {"first-round"}
 
 
+def test_levels_narrow_the_choice():
+    draw = random.Random(5)
+    for seed in range(50):
+        after = draw.sample(sorted(REASONS), 8)
+        for level in LEVELS:
+            chosen = choose(after, seed, 5, (level,))
+            assert len(chosen) == 5
+            assert {load_questions("en")[name].level for name in chosen} == {level}
+        assert choose(after, seed, 5, LEVELS) == choose(after, seed, 5)
+
+
 def test_no_topic_comes_twice():
     draw = random.Random(7)
     for seed in range(200):

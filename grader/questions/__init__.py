@@ -50,16 +50,19 @@ def load_questions(language: str) -> Mapping[str, Question]:
     return MappingProxyType({name: _question(name, facts[name] | words[name]) for name in facts})
 
 
-def choose(after: Collection[str], seed: int, count: int = 4) -> list[str]:
+def choose(
+    after: Collection[str], seed: int, count: int = 4, levels: Collection[str] = LEVELS
+) -> list[str]:
     """The ids of three to five questions about what was seen, the same for the same seed.
 
     Mistakes come first, then areas that lost points, then right choices, then what one asks
     anybody in a first round. No topic comes twice unless no other is left.
     """
-    bank = sorted(load_questions("en").values(), key=lambda one: _rank(seed, one.id))
+    fit = (one for one in load_questions("en").values() if one.level in levels)
+    bank = sorted(fit, key=lambda one: rank(seed, one.id))
     count = min(max(count, FEWEST), MOST)
     named = {label for one in bank for label in one.after}.intersection(after)
-    seen = sorted(named, key=lambda label: _rank(seed, label))
+    seen = sorted(named, key=lambda label: rank(seed, label))
     chosen: list[Question] = []
     for is_strict in (True, False):
         for label, turn in _turns(seen, count):
@@ -103,7 +106,8 @@ def _about(label: str, questions: list[Question]) -> int:
     return sum(label in (one.level, *one.after) for one in questions)
 
 
-def _rank(seed: int, name: str) -> bytes:
+def rank(seed: int, name: str) -> bytes:
+    """Where a name stands among others: any order, the same for the same seed."""
     # Not random.shuffle: a question more must not change the order of all the others.
     return hashlib.sha256(f"{seed} {name}".encode()).digest()
 
