@@ -6,17 +6,15 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
-from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
 from grader.bank.explanation import weigh
-from grader.bank.findings import Finding, describe_death, is_closed
-from grader.bank.offers import find_lacking
-from grader.calling import NotOfferedError, choose_class, header_exercise, plan_exercise
+from grader.bank.findings import describe_death, is_closed
+from grader.calling import choose_class, header_exercise, plan_exercise
 from grader.choices import see
 from grader.convention import (
     Convention,
@@ -25,11 +23,11 @@ from grader.convention import (
     match_exercise,
 )
 from grader.diagnosis import diagnose
-from grader.errors import UnusableSubmission, UsageError, WorkerError
+from grader.errors import UnusableSubmission, UsageError
+from grader.judging import judge_all
 from grader.mistakes import name_mistakes, read_statements
 from grader.model import (
     FREE,
-    Case,
     Exercise,
     Fault,
     Message,
@@ -38,14 +36,12 @@ from grader.model import (
     Status,
     Submission,
     Terms,
-    Verdict,
 )
 from grader.questions import choose
 from grader.repro import Posed, pose_case
 from grader.sandbox.forge import Forge
 from grader.sandbox.level import PACKAGES
 from grader.sandbox.session import Loaded, Session
-from grader.variations import UNKNOWN
 
 # What is open to every file, wherever it is installed.
 OPEN = {"torch", "grader", *PACKAGES, *sys.stdlib_module_names}
@@ -217,69 +213,6 @@ def find(session: Session, loaded: Loaded, request: Request, named: str) -> Conv
     plan = plan_exercise(cls, contract)
     match = match_exercise(contract, plan, session.run, request.seed)
     return Convention(plan, match, match.mistakes)
-
-
-def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:
-    """A verdict for every case, in the bank's order."""
-    done: dict[str, Verdict] = {}
-    roots: dict[str, str] = {}
-    for case in exercise.cases:
-        blocked = next((done[roots[e]] for e in case.after if e in roots), None)
-        verdict = done[case.id] = judge(case, bench, blocked)
-        # A failure with a known cause is followed through, one that earned something is half right;
-        # any other stops what builds on it.
-        known = verdict.mistake or verdict.points
-        if blocked or (verdict.outcome in (Outcome.FAILED, Outcome.ERROR) and not known):
-            roots[case.id] = blocked.case if blocked else case.id
-        yield verdict
-
-
-def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
-    """Run one case's check, unless a case it builds on has failed.
-
-    Where it failed through our own fault, so do the cases built on it.
-    """
-    lacking = find_lacking(case.needs, bench.plan, bench.contract)
-    if lacking:
-        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{lacking}"))
-    if blocked:
-        outcome = Outcome.ERROR if blocked.outcome is Outcome.ERROR else Outcome.SKIPPED
-        return _verdict(case, outcome, 0.0, Message("skipped.after", {"case": blocked.case}))
-    if bench.contract.positions == UNKNOWN and case.check not in WEIGHTLESS:
-        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message("not-offered.positions"))
-    if bench.layout is None and case.check not in WEIGHTLESS:
-        return _verdict(case, Outcome.SKIPPED, 0.0, Message("skipped.layout-unknown"))
-    try:
-        finding = examine(case, bench)
-    except NotOfferedError as error:
-        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{error.what}"))
-    except WorkerError as error:
-        return _verdict(case, Outcome.ERROR, 0.0, error.message)
-    except Exception as error:
-        ours = Message("error.grader", {"type": type(error).__name__, "text": str(error)[:200]})
-        return _verdict(case, Outcome.ERROR, 0.0, ours)
-    outcome = Outcome.PASSED if finding.credit == 1.0 else Outcome.FAILED
-    points = finding.credit * case.points
-    return replace(_verdict(case, outcome, points, finding.message), mistake=finding.mistake)
-
-
-def examine(case: Case, bench: Bench) -> Finding:
-    """What the case's check finds: on modules that are in use already, if that passes.
-
-    If not, a trace of an earlier case may be to blame, and a fresh module has the last word.
-    """
-    carried = list(bench.carried)
-    bench.fresh, bench.shared = case.check in FRESH, False
-    finding = CHECKS[case.check](bench, case, **case.args)
-    if finding.credit < 1.0 and bench.shared:
-        bench.carried[:] = carried
-        bench.fresh = True
-        finding = CHECKS[case.check](bench, case, **case.args)
-    return finding
-
-
-def _verdict(case: Case, outcome: Outcome, points: float, message: Message | None) -> Verdict:
-    return Verdict(case.id, case.area, outcome, points, case.points, message)
 
 
 def _describe_import(fault: Fault) -> Message:

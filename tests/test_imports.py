@@ -26,6 +26,7 @@ LAYERS = {
     "notebook": [],
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
     "evidence": ["model", "clean", "calling", "bank", "trace", "variations"],
+    "judging": ["model", "errors", "calling", "bank", "variations"],
     "questions": ["model", "errors"],
     "similarity": ["model", "texts", "clean", "reports"],
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
@@ -44,7 +45,7 @@ DRILL = {
     "rounds": ["questions", "errors", "drill.marking"],
     "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
 }
-NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grading", "audit"]
+NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grading", "judging", "audit"]
 
 
 def sources(*folders):
