@@ -122,10 +122,12 @@ def read(results: Path, kind: str = "") -> dict[str, object]:
 
 def tell_growth(rows: list[tuple[float, int, int, int]], files: int) -> None:
     quarter = [row for row in rows if row[1] <= files / 4][-1]
-    half, last = [row for row in rows if row[1] <= files / 2][-1], rows[-1]
+    half, last = [row for row in rows if row[1] <= files * 3 / 4][-1], rows[-1]
     first_rate = quarter[1] / quarter[0]
     last_rate = (last[1] - half[1]) / (last[0] - half[0])
-    print(f"files a second: {first_rate:.2f} in the first quarter, {last_rate:.2f} in the last half")
+    print(
+        f"files a second: {first_rate:.2f} in the first quarter, {last_rate:.2f} in the last half"
+    )
     print(f"memory of the first process:  {quarter[2] >> 10} MiB, {last[2] >> 10} MiB at the end")
     print(f"memory of the largest other:  {quarter[3] >> 10} MiB, {last[3] >> 10} MiB at the end")
 
@@ -142,14 +144,16 @@ def main(files: int, kills: int, hostile: int) -> None:
             done = grade_killed(folder / "all", folder / "killed.db", files + hostile, kills)
             killed = read(folder / "killed.db")
             unlike = [key for key in peace if peace[key] != killed.get(key)]
-            print(f"killed after {done}; results: {len(killed)}, unlike: {len(unlike)} {unlike[:9]}")
+            print(
+                f"killed after {done}; results: {len(killed)}, unlike: {len(unlike)} {unlike[:9]}"
+            )
         if hostile:
             write(folder / "honest", files, 0)
             grade_in_peace(folder / "honest", folder / "honest.db")
             alone, among = read(folder / "honest.db"), read(folder / "peace.db", "r")
             unlike = [key for key in alone if alone[key] != among.get(key)]
-            print(f"honest alone: {len(alone)}, among hostile: {len(among)}, unlike: {len(unlike)}")
-            print(*unlike[:9])
+            print(f"honest, alone: {len(alone)}, among hostile: {len(among)}")
+            print(f"unlike: {len(unlike)} {unlike[:9]}")
 
 
 if __name__ == "__main__":
