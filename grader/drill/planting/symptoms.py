@@ -37,7 +37,12 @@ NAMES = {
     "dropout-rate-wrong": ("gradient-cut", "training-mode-differs"),
     "softmax-not-normalised": ("exp-overflow",),
     **dict.fromkeys(("softmax-over-queries", "softmax-over-heads", "softmax-over-batch"), MIXED),
-    "weights-transposed": ("softmax-over-queries", "input-bias-dropped", "dropout-rate-wrong"),
+    "weights-transposed": (
+        *MIXED,
+        "softmax-over-queries",
+        "input-bias-dropped",
+        "dropout-rate-wrong",
+    ),
 }
 
 
