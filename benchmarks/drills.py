@@ -86,7 +86,7 @@ def check_alone(planted: Planted, one: Planted, forge: Forge, seed: int, tally: 
     report = run(one.source, one.exercise, forge, seed)
     said = {m.line for m in report.diagnosis.mistakes if mistake in (m.mistake, *m.alternatives)}
     count = tally.alone[mistake]
-    count.update(planted=1, named=mistake in names(report), line=line in said)
+    count.update(planted=1, named=int(mistake in names(report)), line=int(line in said))
     if report.score >= 100 or report.all_passed or report.has_errors:
         tally.faults.append(f"seed {seed}: {mistake} alone scores {report.score}")
     elif mistake not in names(report):
