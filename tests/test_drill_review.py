@@ -261,7 +261,8 @@ def test_due_questions_are_asked_and_marked(store):
 
 
 def test_history_draws_scores_and_fates_of_mistakes(store, tmp_path):
-    texts = ("mistake:missing-scale", "mistake:double-softmax area:state", "fine")
+    """The third is open: its score is shown, and what is wrong in it is not."""
+    texts = ("mistake:missing-scale", "mistake:double-softmax area:state", "mistake:mask-inverted")
     clock = Clock()
     for number, text in enumerate(texts):
         desk = sit_down(store, tmp_path / str(number), clock, minutes=10)
@@ -279,10 +280,10 @@ def test_history_draws_scores_and_fates_of_mistakes(store, tmp_path):
         """Scores over time, out of 100
   DATE  implement, self-attention  ################....     80  11:40, over time
   DATE  implement, self-attention  ##############......     70  1:30, hints 1
-  DATE  implement, self-attention  ####################    100  still open
+  DATE  implement, self-attention  ################....     80  still open
 
 Mistakes, from the first drill to the last (x left in the file, o made and mended, . not made)
-  missing-scale   xo.
-  double-softmax  .x.
+  missing-scale   xo
+  double-softmax  .x
 """
     )

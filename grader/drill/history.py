@@ -39,15 +39,20 @@ class History:
     marks: tuple[int, ...]
 
     @property
+    def ended(self) -> tuple[Row, ...]:
+        """The drills that are over: what is wrong in an open one is for its candidate to find."""
+        return tuple(row for row in self.rows if not row.is_open)
+
+    @property
     def mistakes(self) -> tuple[str, ...]:
-        """Every mistake that was made in some drill, in the order they came up."""
-        return tuple(dict.fromkeys(name for row in self.rows for name in row.facts.made))
+        """Every mistake that was made in a drill that is over, in the order they came up."""
+        return tuple(dict.fromkeys(name for row in self.ended for name in row.facts.made))
 
     def fate(self, mistake: str) -> str:
-        """A letter for each drill: the mistake was left in the file, mended, or not made."""
+        """A letter for each of them: the mistake was left in the file, mended, or not made."""
         return "".join(
             LEFT if mistake in facts.left else MENDED if mistake in facts.made else NOT_MADE
-            for facts in (row.facts for row in self.rows)
+            for facts in (row.facts for row in self.ended)
         )
 
 

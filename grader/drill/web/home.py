@@ -29,11 +29,10 @@ def show_home(call: Call) -> Plain:
     """Everything on the first page."""
     store, texts, now = call.room.store, call.texts, time.time()
     history = gather_history(store, now)
-    ended = History(tuple(row for row in history.rows if not row.is_open), history.marks)
     return {
         "open": [_show_open(row, texts, now) for row in reversed(history.rows) if row.is_open],
-        "past": [_show_past(row, texts) for row in ended.rows],
-        "mistakes": [*_show_mistakes(ended, texts)],
+        "past": [_show_past(row, texts) for row in history.ended],
+        "mistakes": [*_show_mistakes(history, texts)],
         "due": [_show_due(due, texts) for due in plan_practice(store, now).due[:MOST_DUE]],
         "kinds": [
             {"id": one, "name": texts(f"drill.kind.{one}"), "minutes": kind.minutes}
