@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from grader.drill.sheets import Mark, Sheet, State, check, make_sheet
+from grader.drill.sheets import Entry, Sheet, State, check, make_sheet
 from grader.drill.sheets.shapes import read_shape
 from grader.drill.styles import offered
 from grader.errors import UsageError
@@ -34,7 +34,7 @@ def fill(sheet, answers):
 
 
 def states(sheet, text):
-    return [mark.state.value for mark in check(sheet, text)]
+    return [entry.state.value for entry in check(sheet, text)]
 
 
 def made_shapes(sheet):
@@ -229,15 +229,17 @@ def test_letters_that_are_alike_only_at_these_sizes_are_wrong():
     assert number.equals(wanted, sizes)
 
 
-def test_each_blank_has_its_own_mark():
+def test_each_blank_has_its_own_entry():
     first, second, third = SELF.blanks[:3]
     text = fill(SELF, [first.wanted, "[B, 7]", "what is this"])
-    marks = check(SELF, text)
-    assert marks[0] == Mark(first.line, first.name, first.wanted, first.wanted, State.RIGHT)
-    assert marks[1] == Mark(second.line, second.name, second.wanted, "[B, 7]", State.WRONG)
-    assert marks[2] == Mark(third.line, third.name, third.wanted, "what is this", State.UNREADABLE)
-    assert [mark.right for mark in marks[:3]] == [True, False, False]
-    assert {mark.state for mark in marks[3:]} == {State.UNFILLED}
+    entries = check(SELF, text)
+    assert entries[0] == Entry(first.line, first.name, first.wanted, first.wanted, State.RIGHT)
+    assert entries[1] == Entry(second.line, second.name, second.wanted, "[B, 7]", State.WRONG)
+    assert entries[2] == Entry(
+        third.line, third.name, third.wanted, "what is this", State.UNREADABLE
+    )
+    assert [entry.right for entry in entries[:3]] == [True, False, False]
+    assert {entry.state for entry in entries[3:]} == {State.UNFILLED}
 
 
 def test_line_that_was_changed_or_removed_is_gone():
@@ -245,11 +247,11 @@ def test_line_that_was_changed_or_removed_is_gone():
     lines = fill(SELF, [blank.wanted for blank in SELF.blanks]).split("\n")
     lines[first.line - 1] = lines[first.line - 1].replace(" = ", " = 2 * ")
     del lines[second.line - 1]
-    marks = check(SELF, "\n".join(lines))
-    assert [mark.state for mark in marks[:2]] == [State.GONE, State.GONE]
-    assert (marks[0].line, marks[0].given) == (first.line, "")
-    assert {mark.state for mark in marks[2:]} == {State.RIGHT}
-    assert marks[2].line == SELF.blanks[2].line - 1
+    entries = check(SELF, "\n".join(lines))
+    assert [entry.state for entry in entries[:2]] == [State.GONE, State.GONE]
+    assert (entries[0].line, entries[0].given) == (first.line, "")
+    assert {entry.state for entry in entries[2:]} == {State.RIGHT}
+    assert entries[2].line == SELF.blanks[2].line - 1
 
 
 def test_layout_and_further_lines_do_not_matter():
@@ -257,13 +259,13 @@ def test_layout_and_further_lines_do_not_matter():
     loose = text.replace("  # shape: ", "   #shape:").replace("\n", "\r\n")
     assert states(SELF, loose) == ["right"] * len(SELF.blanks)
     bare = "# notes\n\n" + text.replace("# shape: ", "# ").replace("# shape of each: ", "# ")
-    marks = check(SELF, bare)
-    assert {mark.state for mark in marks} == {State.RIGHT}
-    assert marks[0].line == SELF.blanks[0].line + 2
+    entries = check(SELF, bare)
+    assert {entry.state for entry in entries} == {State.RIGHT}
+    assert entries[0].line == SELF.blanks[0].line + 2
 
 
 @pytest.mark.parametrize("text", ["", "\0", "(" * 5000, "x" * 200_000, "# shape: [" * 3000])
-def test_any_text_is_marked(text):
+def test_any_text_is_read(text):
     assert states(SELF, text) == ["gone"] * len(SELF.blanks)
 
 

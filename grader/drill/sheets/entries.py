@@ -1,4 +1,4 @@
-"""Marks what a candidate wrote into the blanks of a sheet."""
+"""Judges what a candidate wrote into the blanks of a sheet."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class State(str, Enum):
 
 
 @dataclass(frozen=True)
-class Mark:
-    """One blank, marked: its line in the candidate's file, the true shape and the one given.
+class Entry:
+    """What stands in one blank: its line in the candidate's file, the true shape and the one given.
 
     Where the line is gone, `line` is that of the sheet.
     """
@@ -45,19 +45,19 @@ class Mark:
         return self.state is State.RIGHT
 
 
-def check(sheet: Sheet, text: str) -> tuple[Mark, ...]:
-    """A mark for every blank of the sheet, from the file as it came back."""
-    lines = text[:LARGEST].split("\n") if len(text) <= LARGEST else []
+def check(sheet: Sheet, text: str) -> tuple[Entry, ...]:
+    """An entry for every blank of the sheet, from the file as it came back."""
+    lines = text.split("\n") if len(text) <= LARGEST else []
     places = _align(sheet.source.split("\n"), lines)
-    return tuple(_mark(sheet, blank, lines, places.get(blank.line)) for blank in sheet.blanks)
+    return tuple(_enter(sheet, blank, lines, places.get(blank.line)) for blank in sheet.blanks)
 
 
-def _mark(sheet: Sheet, blank: Blank, lines: Sequence[str], line: int | None) -> Mark:
+def _enter(sheet: Sheet, blank: Blank, lines: Sequence[str], line: int | None) -> Entry:
     if line is None:
-        return Mark(blank.line, blank.name, blank.wanted, "", State.GONE)
+        return Entry(blank.line, blank.name, blank.wanted, "", State.GONE)
     comment = lines[line - 1].partition("#")[2]
     given = LABEL.sub("", comment).strip().rstrip("_").strip()
-    return Mark(line, blank.name, blank.wanted, given, _judge(sheet, blank, given))
+    return Entry(line, blank.name, blank.wanted, given, _judge(sheet, blank, given))
 
 
 def _judge(sheet: Sheet, blank: Blank, given: str) -> State:
