@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.checks.gradients import TOLERANCES, expect
+from grader.bank.checks.gradients import TOLERANCES, Named, expect, gradients_seen
 from grader.calling import NotOfferedError
 from grader.evidence.grids import to_number
 from grader.model import Array, Status
@@ -28,19 +28,19 @@ def see_gradients(bench: Bench) -> tuple[Slope, ...]:
         return ()
     if seen.status is not Status.OK:
         return ()
-    got = bench.input_gradients(seen) | dict(seen.parameter_gradients)
+    got = gradients_seen(bench, seen)
     wanted = {
-        name: array
+        (of, name): array
         for of in ("inputs", "parameters")
         for name, array in expect(bench, problem, cotangent, of).items()
     }
     return tuple(_compare(got, wanted))[:MOST]
 
 
-def _compare(got: dict[str, Array | None], wanted: dict[str, Array]) -> Iterator[Slope]:
+def _compare(got: Named[Array | None], wanted: Named[Array]) -> Iterator[Slope]:
     scale = max(_largest(array) for array in wanted.values()) or 1.0
-    for name, expected in wanted.items():
-        found = got.get(name)
+    for (of, name), expected in wanted.items():
+        found = got.get((of, name))
         size = to_number(_largest(expected)) or 0.0
         if found is None or found.shape != expected.shape or not np.isfinite(found).all():
             yield Slope(name, size, None, None)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from grader.bank.bench import Bench
+from grader.bank.checks.gradients import gradients_seen
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
@@ -52,12 +53,12 @@ def dead_row_gradients_are_finite(
     found = trouble(seen)
     if found is not None:
         return found
-    of_inputs = bench.input_gradients(seen)
-    for name, gradient in of_inputs.items():
-        if gradient is None:
+    gradients = gradients_seen(bench, seen)
+    for (of, name), gradient in gradients.items():
+        if gradient is None and of == "inputs":
             return failed("gradient.missing", name=name)
-    gradients = {**of_inputs, **seen.parameter_gradients}
-    broken = [name for name, g in gradients.items() if g is not None and not np.isfinite(g).all()]
+    known = [(name, g) for (_, name), g in gradients.items() if g is not None]
+    broken = [name for name, gradient in known if not np.isfinite(gradient).all()]
     if not broken:
         return PASSED
     return failed("dead.gradient-not-finite", dtype=dtype, names=", ".join(broken))

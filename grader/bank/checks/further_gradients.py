@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.checks.gradients import movable, name_gradients, shift
+from grader.bank.checks.gradients import gradients_seen, movable, name_gradients, shift
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError
@@ -30,8 +30,9 @@ def matches_second_gradients(
     problem = bench.draw(case, mask=mask)
     rng = bench.rng(f"{case.id} ways")
     cotangent = rng.normal(size=problem.inputs[0].shape)
-    along = dict(zip(bench.contract.inputs, (rng.normal(size=x.shape) for x in problem.inputs)))
-    directions = tuple(bench.plan.arrange(along[name]) for name in bench.inputs_in_call())
+    names = bench.contract.inputs
+    along = {("inputs", n): rng.normal(size=x.shape) for n, x in zip(names, problem.inputs)}
+    directions = tuple(bench.plan.arrange(along["inputs", n]) for n in bench.inputs_in_call())
     seen = bench.run(bench.probe(problem, cotangent=cotangent, directions=directions))
     if seen.status is Status.RAISED and seen.fault and seen.fault.phase == "backward":
         raise NotOfferedError("second-gradients")
@@ -40,9 +41,9 @@ def matches_second_gradients(
         return found
     charged = bench.charged_elsewhere(case)
     steps = bench.steps(charged)
-    got = bench.input_gradients(seen) | dict(seen.parameter_gradients)
-    across = {name: rng.normal(size=x.shape) for name, x in movable(bench, problem).items()}
-    slope = sum(_along(got.get(name), way) for name, way in across.items())
+    got = gradients_seen(bench, seen)
+    across = {key: rng.normal(size=x.shape) for key, x in movable(bench, problem).items()}
+    slope = sum(_along(got.get(key), way) for key, way in across.items())
     wanted = 0.0
     for one, other in CORNERS:
         there = shift(bench, problem, (one * STEP, along), (other * STEP, across))
@@ -77,10 +78,10 @@ def keeps_gradients_under_autocast(
     if found is not None:
         return found
     charged = bench.charged_elsewhere(case)
-    got = bench.input_gradients(seen) | dict(seen.parameter_gradients)
-    for expected, allowed in _allow(bench, problem, cotangent):
+    got = gradients_seen(bench, seen)
+    for of, expected, allowed in _allow(bench, problem, cotangent):
         for name, wanted in expected.items():
-            gradient = got.get(name)
+            gradient = got.get((of, name))
             if gradient is None or gradient.shape != wanted.shape:
                 return failed("gradient.missing", name=name)
             with np.errstate(all="ignore"):
@@ -93,7 +94,7 @@ def keeps_gradients_under_autocast(
 
 def _allow(
     bench: Bench, problem: Problem, cotangent: Array
-) -> list[tuple[dict[str, Array], float]]:
+) -> list[tuple[str, dict[str, Array], float]]:
     """Gradients of inputs and of parameters, and how far right ones may be off.
 
     As for values: the way back is rounded like the way there. There is one figure for all inputs
@@ -120,5 +121,6 @@ def _allow(
     for of, expected in exactly.items():
         off = (distance(run[of][name], expected[name]) for run in rounded for name in expected)
         largest = max(size(array) for array in expected.values())
-        found.append((expected, max(precision.factor * max(off), precision.floor * largest)))
+        allowed = max(precision.factor * max(off), precision.floor * largest)
+        found.append((of, expected, allowed))
     return found

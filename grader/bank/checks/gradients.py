@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.definition import Gradients, differentiate
 from grader.layout.elements import SHARED
-from grader.model import Array, Case, Message
+from grader.model import Array, Case, Message, Observation
 from grader.variations import total_heads
+
+T = TypeVar("T")
+# Of inputs or of parameters, and the name: a parameter may be called query.
+Named = dict[tuple[str, str], T]
 
 DIRECTIONS = 3
 STEP = 1e-6
@@ -46,14 +50,14 @@ def matches_gradients(
     found = trouble(seen)
     if found is not None:
         return found
-    by_input = of == "inputs"
-    got = bench.input_gradients(seen) if by_input else dict(seen.parameter_gradients)
+    known = gradients_seen(bench, seen)
     if bench.charged_elsewhere(case):
+        got = {key: gradient for key, gradient in known.items() if key[0] == of}
         return _follow(bench, case, problem, cotangent, got)
     expected = expect(bench, problem, cotangent, of)
     scale = max(np.abs(array).max(initial=0.0) for array in expected.values())
     for name, wanted in expected.items():
-        array = got.get(name)
+        array = known.get((of, name))
         if array is None:
             return failed("gradient.missing", name=name)
         if array.shape != wanted.shape:
@@ -70,6 +74,14 @@ def matches_gradients(
                 expected=f"{wanted[index]:.4g}",
             )
     return PASSED
+
+
+def gradients_seen(bench: Bench, seen: Observation) -> Named[Array | None]:
+    """The gradients that came back, of inputs and of parameters."""
+    found: Named[Array | None] = {}
+    found.update((("inputs", n), g) for n, g in bench.input_gradients(seen).items())
+    found.update((("parameters", n), g) for n, g in seen.parameter_gradients.items())
+    return found
 
 
 def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
@@ -104,7 +116,7 @@ def name_gradients(
 
 
 def _follow(
-    bench: Bench, case: Case, problem: Problem, cotangent: Array, got: dict[str, Array | None]
+    bench: Bench, case: Case, problem: Problem, cotangent: Array, got: Named[Array | None]
 ) -> Finding:
     """Judge by slopes along random directions, with the mistakes charged elsewhere made.
 
@@ -114,10 +126,9 @@ def _follow(
     steps = bench.steps(bench.charged_elsewhere(case))
     rng = bench.rng(case)
     values = movable(bench, problem)
-    for name in got:
-        array = got[name]
-        if name in values and (array is None or array.shape != values[name].shape):
-            return failed("gradient.missing", name=name)
+    for key, array in got.items():
+        if key in values and (array is None or array.shape != values[key].shape):
+            return failed("gradient.missing", name=key[1])
     for _ in range(DIRECTIONS):
         ahead, behind, slope = _move(bench, problem, got, rng)
         ends = [(p.expect(steps).output * cotangent).sum() for p in (ahead, behind)]
@@ -128,31 +139,33 @@ def _follow(
 
 
 def _move(
-    bench: Bench, problem: Problem, got: dict[str, Array | None], rng: np.random.Generator
+    bench: Bench, problem: Problem, got: Named[Array | None], rng: np.random.Generator
 ) -> tuple[Problem, Problem, float]:
     """The problem a small step ahead and behind, and the slope that the gradients claim."""
     values = movable(bench, problem)
-    moved = {name: rng.normal(size=values[name].shape) for name in got if name in values}
+    moved = {key: rng.normal(size=values[key].shape) for key in got if key in values}
     with np.errstate(all="ignore"):
-        slope = sum(float((_known(got[name]) * d).sum()) for name, d in moved.items())
+        slope = sum(float((_known(got[key]) * way).sum()) for key, way in moved.items())
     return shift(bench, problem, (STEP, moved)), shift(bench, problem, (-STEP, moved)), slope
 
 
-def movable(bench: Bench, problem: Problem) -> dict[str, Array]:
+def movable(bench: Bench, problem: Problem) -> Named[Array]:
     """Inputs by the contract's names, parameters by the candidate's: what gradients are of."""
     assert bench.layout is not None
     theta = bench.layout.write(problem.weights, problem.sizes.num_heads)
-    return dict(zip(bench.contract.inputs, problem.inputs)) | theta
+    inputs = {("inputs", n): x for n, x in zip(bench.contract.inputs, problem.inputs)}
+    return inputs | {("parameters", name): array for name, array in theta.items()}
 
 
-def shift(bench: Bench, problem: Problem, *moves: tuple[float, Mapping[str, Array]]) -> Problem:
-    """The problem some way along each of these directions, which are given by name."""
+def shift(bench: Bench, problem: Problem, *moves: tuple[float, Named[Array]]) -> Problem:
+    """The problem some way along each of these directions."""
     assert bench.layout is not None
     values = movable(bench, problem)
     for step, along in moves:
-        values |= {name: values[name] + step * way for name, way in along.items()}
-    inputs = tuple(values[name] for name in bench.contract.inputs)
-    weights = bench.layout.read(values, problem.sizes.num_heads)
+        values |= {key: values[key] + step * way for key, way in along.items()}
+    inputs = tuple(values["inputs", name] for name in bench.contract.inputs)
+    theta = {name: array for (of, name), array in values.items() if of == "parameters"}
+    weights = bench.layout.read(theta, problem.sizes.num_heads)
     return replace(problem, inputs=inputs, weights=weights)
 
 
