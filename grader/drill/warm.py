@@ -7,6 +7,7 @@ whole drill, and what a file is asked is nearly the same each time, so it is ask
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from dataclasses import dataclass, field
 
@@ -79,7 +80,8 @@ class Warm:
             if self._last is not None and self._reserve is not None:
                 last, self._last = self._last, None
                 self._reserve.restock(last.submission.source)
-                if last.asked:
+                # Elsewhere a pipe that is full would hold up both its ends.
+                if last.asked and sys.platform != "win32":
                     self._script = write_script(last.asked)
 
     def close(self) -> None:
