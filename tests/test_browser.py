@@ -1,12 +1,21 @@
 """The page of a drill in a real Chromium, driven as a person would."""
 
 import importlib
-import os
-import shutil
 import threading
 from pathlib import Path
 
 import pytest
+from browsing import (
+    background,
+    editor,
+    fill,
+    find_chromium,
+    focused,
+    outline,
+    save,
+    sideways,
+    walk,
+)
 from served import serving
 
 from grader.drill import warm
@@ -18,22 +27,10 @@ pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parent.parent
 WRONG = (ROOT / "tests/submissions/wrong/no_scale_and_nan_dead_rows.py").read_text()
 RIGHT = (ROOT / "reference/self_attention.py").read_text()
-# Set where these tests must run, as .ci/run does.
-NEEDED = "MHA_GRADE_NEEDS_BROWSER"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Where text is put over styled text Chromium itself tries to keep the style; the policy forbids it.
 OWN_STYLE = "Applying inline style violates"
 # Milliseconds for what needs a grade; the first one waits for torch.
 PATIENCE = 15_000
-
-
-def find_chromium():
-    """Where it is; skips the test where there is none, unless there has to be one."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None and NEEDED not in os.environ:
-        pytest.skip("there is no Chromium on this computer")
-    assert path is not None, f"{NEEDED} is set, and there is no Chromium"
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -99,18 +96,6 @@ def open_page(chromium, served):
     for context in contexts:
         context.close()
     assert complaints == []
-
-
-def fill(page, text):
-    """Put this text into the editor, in place of what is there."""
-    page.get_by_role("textbox", name="self_attention.py").click()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(text)
-
-
-def save(page):
-    page.keyboard.press("Control+s")
-    page.locator(".say").get_by_text("Saved: ").wait_for()
 
 
 def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
@@ -201,28 +186,6 @@ def test_everything_can_be_done_with_the_keyboard(served, open_page):
     assert focused(page) == "What a good answer has"
 
 
-def walk(page, steps):
-    """What the Tab key comes to, one after the other."""
-    names = []
-    for _ in range(steps):
-        page.keyboard.press("Tab")
-        names.append(focused(page))
-    return names
-
-
-def focused(page):
-    return page.evaluate(
-        """() => {
-            const at = document.activeElement
-            return at.getAttribute("aria-label") ?? at.innerText.replace(/\\s+/g, " ").trim()
-        }"""
-    )
-
-
-def outline(page):
-    return page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
-
-
 def test_on_a_phone_in_chinese_and_dark(served, open_page):
     drill = served.begin("phone")
     page = open_page(drill, viewport={"width": 390, "height": 844}, color_scheme="dark")
@@ -240,15 +203,6 @@ def test_on_a_phone_in_chinese_and_dark(served, open_page):
         "link", name=load_texts("zh").sentences["exercise.self-attention"]
     ).first.click()
     page.get_by_role("button", name="保存并评分").wait_for()
-
-
-def sideways(page):
-    """By how many pixels the page is wider than the screen."""
-    return page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
-
-
-def background(page):
-    return page.evaluate("() => getComputedStyle(document.body).backgroundColor")
 
 
 def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
@@ -277,10 +231,6 @@ def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
     served.room.desk(drill.id, served.room.texts).finish()
     two.get_by_text("Text that was not saved before the end").click()
     two.get_by_text("two = 2").wait_for()
-
-
-def editor(page):
-    return page.get_by_role("textbox", name="self_attention.py").inner_text()
 
 
 def test_the_page_goes_on_when_the_server_is_there_again(tmp_path, chromium):
