@@ -5,6 +5,7 @@ import os
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -12,9 +13,11 @@ import time
 import pytest
 from drills import RIGHT, ROOT, WRONG
 
+from grader.reports.columns import columns
 from grader.texts import load_pages
 
 pty = pytest.importorskip("pty")
+termios, fcntl = pytest.importorskip("termios"), pytest.importorskip("fcntl")
 SECONDS = 60
 ESCAPES = re.compile(r"\x1b\[K|\r")
 
@@ -22,10 +25,11 @@ ESCAPES = re.compile(r"\x1b\[K|\r")
 class Terminal:
     """A program at a pseudo-terminal, typed into and read from."""
 
-    def __init__(self, arguments, folder, data):
+    def __init__(self, arguments, folder, data, width=0):
         ours, theirs = pty.openpty()
         self.terminal = ours
-        self.said = ""
+        self.said = self.raw = ""
+        self.widen(width)
         self.program = subprocess.Popen(
             [sys.executable, "-m", "grader.drill", *map(str, arguments)],
             stdin=theirs,
@@ -36,6 +40,11 @@ class Terminal:
             start_new_session=True,
         )
         os.close(theirs)
+
+    def widen(self, width):
+        """As when the window is drawn larger or smaller."""
+        size = struct.pack("HHHH", 24, width, 0, 0)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, size)
 
     def type(self, text):
         os.write(self.terminal, text.encode())
@@ -53,7 +62,8 @@ class Terminal:
                 part = b""
             if not part:
                 raise AssertionError(f"ended before it said {text!r}: {self.said!r}")
-            self.said += ESCAPES.sub("", part.decode(errors="replace"))
+            self.raw += part.decode(errors="replace")
+            self.said = ESCAPES.sub("", self.raw)
 
     def leave(self):
         """The exit code, once it has ended."""
@@ -195,6 +205,30 @@ def test_killed_drill_goes_on_where_it_was(start, tmp_path):
     again.wait_for("100 of 100 (+23.56)")
     again.type("q")
     assert again.leave() == 0
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_lines_fit_the_window_as_it_is_now(tmp_path, language):
+    """The task at 80 columns; once the window is narrower, the report at 60."""
+    arguments = ["start", "--folder", "w", "--lang", language]
+    terminal = Terminal(arguments, tmp_path, tmp_path / "data", 80)
+    terminal.wait_for("24:58")
+    task = terminal.raw
+    terminal.widen(60)
+    file = tmp_path / "w" / "self_attention.py"
+    file.write_text(WRONG)
+    terminal.wait_for("76.44")
+    terminal.type("r")
+    terminal.wait_for("torch ")
+    report = terminal.raw[len(task) :]
+    terminal.type("q")
+    terminal.wait_for("mha-drill finish")
+    assert terminal.leave() == 0
+    paths = (str(tmp_path), file.name)
+    for said, width in ((task, 80), (report, 60)):
+        lines = [line for line in re.split(r"\r\x1b\[K|\r\n", said) if line]
+        assert [x for x in lines if columns(x) > width and not any(p in x for p in paths)] == []
+        assert max(map(columns, lines)) > width - 20
 
 
 def test_interrupt_leaves_the_drill_open(start):

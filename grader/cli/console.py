@@ -15,6 +15,7 @@ from grader.cli.codes import OUR_FAULT, UNUSABLE
 from grader.disk import reaching
 from grader.errors import GraderError, TextError, UnusableSubmission, UsageError
 from grader.model import Message
+from grader.reports.columns import fit
 from grader.texts import Texts, load_texts, system_language
 
 MAX_LINE = 2000
@@ -93,7 +94,8 @@ def say(texts: Texts, message: Message, program: str) -> None:
         said = texts.say(message)
     except TextError:
         said = f"{message.key} {dict(message.fields)}"
-    print(f"{program}: {clean(said, MAX_LINE)}", file=sys.stderr)
+    line = f"{program}: {clean(said, MAX_LINE)}"
+    print("\n".join(fit(line, sys.stderr)), file=sys.stderr)
 
 
 def leave(code: int) -> NoReturn:

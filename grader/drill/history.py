@@ -14,11 +14,12 @@ from grader.drill.facts import Facts, gather_facts
 from grader.drill.looks import load_look
 from grader.drill.model import FINISHED, MARKED, Drill
 from grader.drill.store import Store, unpack
-from grader.reports.columns import columns, pad, wrap
+from grader.reports.columns import columns, pad, room, wrap
 from grader.reports.failures import number
 from grader.texts import Texts
 
-BAR = 20
+# Columns of a bar, and what else a row takes beside its name.
+BAR, SHORTEST, BESIDE = 20, 5, 45
 LEFT, MENDED, NOT_MADE = "x", "o", "."
 
 
@@ -86,15 +87,18 @@ def draw_history(history: History, texts: Texts) -> str:
 def _draw_rows(rows: Sequence[Row], texts: Texts) -> Iterator[str]:
     names = [_name(row.drill, texts) for row in rows]
     width = max(map(columns, names), default=0)
+    length = min(BAR, max(SHORTEST, room() - width - BESIDE))
     for row, name in zip(rows, names):
         score = row.facts.score
-        full = int(BAR * score / 100)
-        bar = "#" * full + "." * (BAR - full)
+        full = int(length * score / 100)
+        bar = "#" * full + "." * (length - full)
         date = time.strftime("%Y-%m-%d", time.localtime(row.drill.started))
         score_said = number(score).rjust(5)
         end = _end(row, texts)
         fields = {"date": date, "name": pad(name, width), "bar": bar}
-        yield "  " + texts("drill.history.row", **fields, score=score_said, end=end)
+        yield from wrap(
+            texts("drill.history.row", **fields, score=score_said, end=end), "  ", " " * 14
+        )
 
 
 def _name(drill: Drill, texts: Texts) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
 from grader.clean import clean
 from grader.model import Message, Outcome, Report
-from grader.reports.columns import WIDTH, columns, pad, wrap
+from grader.reports.columns import columns, fit, pad, room, wrap
 from grader.reports.failures import number, write_failures, write_group
 from grader.reports.follow_ups import write_follow_ups
 from grader.reports.view import PLAIN, View
@@ -24,7 +25,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """
     path = clean(report.submission.path, 200)
     title = texts("title", exercise=report.exercise or texts("unnamed"), path=path)
-    lines = [title, "", *_isolation(report, texts), ""]
+    lines = [*wrap(title, "", "  "), "", *_isolation(report, texts), ""]
     if report.refusal is not None:
         lines += [texts("heading.refused"), *wrap(texts.say(report.refusal)), ""]
     else:
@@ -115,7 +116,7 @@ def _convention(report: Report, texts: Texts) -> Iterator[str]:
 
 
 def _walk(report: Report, texts: Texts) -> Iterator[str]:
-    yield texts("heading.walk")
+    yield from wrap(texts("heading.walk"), "", "  ")
     strides = report.diagnosis.walk
     if not strides:
         yield from wrap(texts("walk.unknown"))
@@ -124,13 +125,14 @@ def _walk(report: Report, texts: Texts) -> Iterator[str]:
     shapes = max((columns(stride.shape) for stride in strides), default=0)
     for stride in strides:
         parts = (pad(stride.name, names), pad(stride.operation, done), pad(stride.shape, shapes))
-        yield f"{stride.line:>5}  {'  '.join(parts)}  {stride.what}".rstrip()
+        row = f"{stride.line:>5}  {'  '.join(parts)}  "
+        yield from wrap(stride.what, row, " " * 7)
     yield ""
 
 
 def _flags(report: Report, texts: Texts) -> Iterator[str]:
     if report.flags:
-        yield texts("heading.flags")
+        yield from wrap(texts("heading.flags"), "", "  ")
         words = (texts("flag", word=word, line=line) for word, line in report.flags)
         yield from wrap(", ".join(words))
         yield ""
@@ -141,7 +143,7 @@ def _printed(report: Report, texts: Texts) -> Iterator[str]:
         return
     yield texts("heading.printed", size=report.printed.size)
     for line in report.printed.text.splitlines()[:PRINTED_LINES]:
-        yield "  | " + line[: WIDTH - 4]
+        yield "  | " + line[: room() - 4]
     yield ""
 
 
@@ -150,4 +152,4 @@ def _footer(report: Report, texts: Texts) -> Iterator[str]:
     parts.append(texts("time", seconds=report.seconds))
     if report.environment:
         parts.append(texts("versions", **report.environment))
-    yield "  ".join(parts)
+    yield from fit("  ".join(parts), sys.stdout)

@@ -15,7 +15,7 @@ def write_follow_ups(report: Report, texts: Texts, view: View) -> Iterator[str]:
     """Each question; with `--answers` its points, its trap and its source."""
     if not report.follow_ups:
         return
-    yield texts("heading.follow-ups")
+    yield from wrap(texts("heading.follow-ups"), "", "  ")
     questions = load_questions(texts.language)
     for name in report.follow_ups:
         question = questions[name]

@@ -17,6 +17,7 @@ from grader.drill.cli import acts, keeping
 from grader.drill.cli.browser import Web
 from grader.drill.kinds import KINDS
 from grader.questions import FIRST_ROUND
+from grader.reports.columns import wrap
 from grader.sandbox.launch import Launched
 from grader.texts import Texts
 
@@ -72,7 +73,9 @@ def main(
 def show_usage(texts: Texts) -> int:
     """All that can be done."""
     known = {"kinds": "|".join(KINDS), "exercises": ", ".join(exercise_ids())}
-    console.show(texts("drill.usage", **known) + "\n")
+    for line in texts("drill.usage", **known).split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()))
+        acts.say(*wrap(line.lstrip(), indent, indent + "    "))
     return PASSED
 
 

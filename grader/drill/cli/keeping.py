@@ -51,7 +51,7 @@ def export(path: Path, texts: Texts) -> int:
     with reaching(path, "file.not-created"), open(path, "x", encoding="utf-8") as file:
         json.dump(_gather(store), file, ensure_ascii=False, indent=1)
         file.write("\n")
-    say(texts("drill.exported", drills=len(drills), path=path))
+    say(*wrap(texts("drill.exported", drills=len(drills), path=path), "", "  "))
     return PASSED
 
 

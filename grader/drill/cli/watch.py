@@ -17,7 +17,7 @@ from grader.drill.model import Look
 from grader.errors import GraderError, LateError
 from grader.model import Message
 from grader.reports import FORMATS, View
-from grader.reports.columns import wrap
+from grader.reports.columns import columns, room, wrap
 
 TICK_SECONDS = 0.01
 # How often the clock is shown anew, and looked whether somebody else has finished the drill.
@@ -44,7 +44,8 @@ class Watch:
     def run(self) -> str:
         """Until f or q is typed, or nobody is there any more: FINISH or LEAVE."""
         with self.keys.one_by_one():
-            self.say(self.desk.texts("drill.keys" if self.keys.single else "drill.keys-line"))
+            key = "drill.keys" if self.keys.single else "drill.keys-line"
+            self.say(*wrap(self.desk.texts(key), "", ""))
             while True:
                 self._see_file()
                 self._see_result()
@@ -55,7 +56,8 @@ class Watch:
                         return FINISH if key == FINISH else LEAVE
                     self._answer(key)
                 if self._is_closed:
-                    self.say(self.desk.texts("drill.finished-elsewhere", drill=self.desk.drill.id))
+                    said = self.desk.texts("drill.finished-elsewhere", drill=self.desk.drill.id)
+                    self.say(*wrap(said, "", "  "))
                     return LEAVE
 
     def say(self, *lines: str) -> None:
@@ -107,8 +109,11 @@ class Watch:
 
     def _show_clock(self) -> None:
         if self.keys.single:
-            line = f"{words.write_time(self.desk)}  {self.desk.texts('drill.keys')}"
-            console.show(f"\r\x1b[K{line}")
+            time_said = words.write_time(self.desk)
+            line = f"{time_said}  {self.desk.texts('drill.keys')}"
+            # A line that breaks could not be cleared any more.
+            shown = line if columns(line) < room() else time_said
+            console.show(f"\r\x1b[K{shown}")
 
     def _clear_clock(self) -> None:
         if self.keys.single:

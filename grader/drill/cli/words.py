@@ -101,7 +101,7 @@ def write_status(desk: Desk) -> Iterator[str]:
     look = desk.look()
     lines: Sequence[str] = [write_time(desk), texts("drill.status.none")]
     if desk.is_finished:
-        lines = [write_closing(facts, texts)]
+        lines = wrap(write_closing(facts, texts), "", "  ")
     elif look is not None:
         lines = [*write_look(desk, look)]
     yield from lines
