@@ -109,7 +109,7 @@ def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
     grade = page.get_by_role("region", name="Grade")
     assert grade.locator(".big").inner_text() == "76.44"
     assert grade.locator(".lost tr").first.inner_text() == "all-masked rows\t-12"
-    grade.get_by_text("Things that are wrong: 3. A hint says more about the first.").wait_for()
+    grade.get_by_text("Found wrong so far: 3. A hint says more about the first.").wait_for()
     for said in (
         "Hint 1:",
         "Hint 2, where to look:",

@@ -5,10 +5,12 @@ from drills import RIGHT, START, Clock, Judge, sit_down
 
 from grader.drill import clock as clocks
 from grader.drill.begin import Wish, begin
+from grader.drill.cli.words import write_look
 from grader.drill.desk import Desk
 from grader.drill.folder import marked
 from grader.drill.model import GRADED, OVERTIME, REVIEWED
 from grader.drill.store import Store
+from grader.drill.warm import Warm
 from grader.errors import UnusableSubmission, UsageError
 from grader.texts import load_pages, load_texts
 
@@ -156,7 +158,7 @@ def test_hint_goes_on_to_the_next_trouble(desk):
     hint = desk.hint()
     assert (hint.about, hint.part) == ("area:state", "hint")
     assert hint.text == (
-        "Not everything about this is right: state and parameters. "
+        "This is about something else. Not everything about this is right: state and parameters. "
         "Think of an input that shows it, and try it."
     )
     assert desk.hint().text == "forward raised E (line 9): boom"
@@ -275,3 +277,31 @@ def test_right_file_gets_full_marks_from_the_sandbox(store, tmp_path):
         assert (again.score, again.change) == (100.0, 0.0)
     finally:
         real.close()
+
+
+NAME_ERROR = RIGHT.replace("self.split_heads(self.q_proj(x))", "self.split_heads(self.q_proj(y))")
+
+
+def test_what_keeps_other_cases_from_being_judged_comes_first_and_says_itself(store, tmp_path):
+    drill = begin(store, Wish(folder=tmp_path / "w", seed=7))
+    desk = Desk(store, drill, load_texts("en"), Warm("self-attention", 7), Clock())
+    try:
+        unchecked = NAME_ERROR.replace("d_model % num_heads != 0", "False")
+        look = desk.grade(unchecked)
+    finally:
+        desk.close()
+    assert [trouble.key for trouble in look.troubles][:2] == [
+        "crash:shapes",
+        "mistake:divisibility-checked-late",
+    ]
+    line = unchecked[: unchecked.index("(y)")].count("\n") + 1
+    assert " ".join(" ".join(write_look(desk, look)).split()).endswith(
+        f"Found wrong so far: {len(look.troubles)}. The first keeps other cases from being judged: "
+        f"forward raised NameError (line {line}): name 'y' is not defined"
+    )
+    assert [desk.hint().text for _ in range(2)] == [
+        "Make a small module and call it as the contract says: it stops in the same place. "
+        "Look at the names and the shapes that the line uses.",
+        "This is about something else. "
+        + load_pages("en")["divisibility-checked-late"]["hint"].strip(),
+    ]

@@ -118,7 +118,7 @@ def test_a_line_is_told_only_after_the_hints_for_it(served):
     given = [served.post(f"{one}/hint", {}).data for _ in range(4)]
     assert [hint["number"] for hint in given] == [1, 2, 3, None]
     assert [hint["look"]["line"] for hint in given] == [None, 21, 21, 21]
-    assert given[1]["look"]["wrong"] == ("Things that are wrong: 1. The first shows in line 21.")
+    assert given[1]["look"]["wrong"] == "Found wrong so far: 1. The first shows in line 21."
     assert given[2]["said"].startswith("Hint 3, how to mend it: missing-scale (line 21):")
     assert desk.facts().hint_count == 3
 

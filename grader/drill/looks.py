@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from grader.drill.model import Look, Trouble
-from grader.model import Outcome, Report, stored
+from grader.drill.troubles import list_troubles
+from grader.model import Report, stored
 
 # Of a look without a report, the fields that are plain data already.
 PLAIN = ("sha256", "score", "passed", "lost", "change")
@@ -22,24 +23,10 @@ def look_at(report: Report) -> Look:
         score=report.score,
         passed=report.all_passed,
         lost={area: round(lost[area], 2) for area in dearest},
-        troubles=tuple(_troubles(report)),
+        troubles=tuple(list_troubles(report)),
         refusal=report.refusal,
         report=report,
     )
-
-
-def _troubles(report: Report) -> Iterator[Trouble]:
-    """Mistakes that have a name, the costliest first; then areas where something else fails."""
-    failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
-    named = {mistake.mistake for mistake in report.diagnosis.mistakes}
-    for mistake in report.diagnosis.mistakes:
-        said = next((v.message for v in failed if v.mistake == mistake.mistake), None)
-        yield Trouble("mistake", mistake.mistake, mistake.line, said)
-    others = [v for v in failed if v.mistake not in named]
-    for area in dict.fromkeys(v.area for v in others):
-        first = next(v for v in others if v.area == area)
-        line = next((d.line for d in report.diagnosis.departures if d.case == first.case), None)
-        yield Trouble("area", area, line, first.message)
 
 
 def dump_look(look: Look) -> dict[str, Any]:

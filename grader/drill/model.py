@@ -49,7 +49,8 @@ class Event:
 class Trouble:
     """One thing that is wrong: a known mistake by its id, or an area that loses points.
 
-    In a sheet it is a blank, by the name beside it; in a talk a point that was not made. `line` is
+    A crash is what keeps other cases from being judged, by the case that they build on. In a
+    sheet it is a blank, by the name beside it; in a talk a point that was not made. `line` is
     where, as far as that is known; `said` what the first case of it says, `wanted` what is right.
     """
 
