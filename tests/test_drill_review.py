@@ -1,5 +1,7 @@
 """What follows from the facts of a drill: the review, the schedule, the history."""
 
+import re
+
 import pytest
 from drills import START, Clock, sit_down
 
@@ -15,6 +17,7 @@ from grader.errors import UsageError
 from grader.texts import load_texts
 
 DAY = 86400.0
+SELF = "self-attention"
 FULL = {"shapes": 1.0, "state": 1.0, "scaling": 1.0, "mixed-precision": 1.0}
 
 
@@ -134,8 +137,8 @@ def test_review_reads_as_an_interviewer_would_write():
   Score 91.5 of 100 in 26:45, with 25 minutes given. Hints: 1.
   * Correctness: close to complete, 91.5 of 100; what is missing is a detail, not the idea.
   * Time: not complete within 25 minutes; the score then was 85, and 26:45 were used in all.
-  * Edge cases: most were thought of, and a few points were lost there.
-  * Masks and precision: exact, in every dtype.
+  * Edge cases: most are handled. Points lost: state and parameters.
+  * Masks and precision: all right in the finished file, in every dtype.
   * Independence: needed a nudge or two (hints: 1) and went on alone from there.
   * Mistakes made and mended on the way: missing-scale.
   * Mistakes still in the file: nan-dead-rows.
@@ -149,9 +152,50 @@ def test_review_reads_as_an_interviewer_would_write():
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_mark_has_a_sentence(language):
     sentences = load_texts(language).sentences
-    for what in ("correctness", "time", "edges", "care", "independence"):
+    assert all(f"drill.review.time.{how}" in sentences for how in (3, 2, "late", "over", "early"))
+    for what in ("correctness", "edges", "care", "independence"):
         assert all(f"drill.review.{what}.{grade}" in sentences for grade in range(4))
         assert f"drill.reason.{what}" in sentences
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({}, "Time: all right after 13:20, well inside the 25 minutes."),
+        ({"passed_after": 1200.0}, "Time: all right after 20:00 of 25 minutes."),
+        (
+            {"passed_after": 1600.0, "spent": 1700.0, "score_in_time": 70.0},
+            "Time: all right after 26:40, with 25 minutes given; when they were up the score was "
+            "70.",
+        ),
+        (
+            {"passed": False, "passed_after": None, "spent": 1700.0, "score_in_time": 70.0},
+            "Time: not complete within 25 minutes; the score then was 70, and 28:20 were used in "
+            "all.",
+        ),
+        (
+            {"passed": False, "passed_after": None, "spent": 128.0, "score": 88.97},
+            "Time: finished at 2:08 of 25 minutes with 88.97 of 100; not everything was right.",
+        ),
+    ],
+)
+def test_time_is_told_as_it_was(changed, sentence):
+    said = {mark.what: mark.said for mark in write_review(facts(**changed)).marks}
+    assert load_texts("en").say(said["time"]) == sentence
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Edge cases: most are handled. Points lost: all-masked rows, dropout."),
+        ("zh", "边界情况：大多处理正确，失分在全 mask 行、dropout。"),
+    ],
+)
+def test_areas_that_lost_points_are_named_the_worst_first(language, sentence):
+    shares = dict.fromkeys(("divisibility", "shapes", "state", "non-contiguous"), 1.0)
+    shares |= {"dropout": 0.9, "all-masked-rows": 0.0}
+    said = {mark.what: mark.said for mark in write_review(facts(shares=shares)).marks}
+    assert load_texts(language).say(said["edges"]) == sentence
 
 
 @pytest.mark.parametrize(
@@ -282,8 +326,34 @@ def test_history_draws_scores_and_fates_of_mistakes(store, tmp_path):
   DATE  implement, self-attention  ##############......     70  1:30, hints 1
   DATE  implement, self-attention  ################....     80  still open
 
-Mistakes, from the first drill to the last (x left in the file, o made and mended, . not made)
+Mistakes of your own in the drills where code is written, from the first to the last (x left in
+  the file, o made and mended, . not made)
   missing-scale   xo
   double-softmax  .x
 """
     )
+
+
+def test_history_takes_no_planted_mistake_and_no_sheet_for_ones_own(store, tmp_path):
+    """A sheet, a talk and planted bugs between two drills with a mistake."""
+    for number, kind in enumerate(("implement", "shapes", "explain", "bugs", "implement")):
+        folder = tmp_path / str(number)
+        desk = sit_down(store, folder, Clock(START + number), kind=kind, exercise=SELF)
+        if kind == "implement":
+            (folder / "self_attention.py").write_text("mistake:missing-scale")
+        if kind == "bugs":
+            (folder / "self_attention.py").unlink()
+        desk.finish()
+    history = gather_history(store, START)
+    planted = history.rows[3].facts.left
+    assert planted
+    assert (history.mistakes, history.fate("missing-scale")) == (("missing-scale",), "x.x")
+    drawn = draw_history(history, load_texts("en"))
+    assert re.search(rf"find the bugs, {SELF} .* 0:00, found 0 of {len(planted)}\n", drawn)
+
+
+def test_marking_oneself_down_is_no_setback(store, tmp_path):
+    desk = sit_down(store, tmp_path / "talk", kind="explain", exercise=SELF)
+    desk.grade("q times k transposed gives scores of shape [B, H, L, L].")
+    desk.mark_points([])
+    assert desk.finish().facts.setbacks == 0

@@ -59,6 +59,12 @@ class Facts:
         return sum(self.hints.values())
 
     @property
+    def own(self) -> tuple[str, ...]:
+        """Of `made`, what was not planted."""
+        planted = () if self.settled is None else (*self.settled.found, *self.settled.left)
+        return tuple(name for name in self.made if name not in planted)
+
+    @property
     def in_time(self) -> bool:
         """True where everything passed before time was up."""
         return self.passed_after is not None and self.passed_after <= self.minutes * 60
@@ -101,7 +107,8 @@ def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: 
         left=left,
         settled=settled,
         runs_code=kind.runs_code,
-        setbacks=sum(after < before for before, after in itertools.pairwise(scores)),
+        # To mark oneself down after a talk makes no file worse.
+        setbacks=0 if kind.is_talk else sum(b < a for a, b in itertools.pairwise(scores)),
     )
 
 

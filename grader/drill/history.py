@@ -45,15 +45,20 @@ class History:
         return tuple(row for row in self.rows if not row.is_open)
 
     @property
+    def coded(self) -> tuple[Row, ...]:
+        """Those of them in which code was written, and so mistakes can be made."""
+        return tuple(row for row in self.ended if row.facts.runs_code)
+
+    @property
     def mistakes(self) -> tuple[str, ...]:
-        """Every mistake that was made in a drill that is over, in the order they came up."""
-        return tuple(dict.fromkeys(name for row in self.ended for name in row.facts.made))
+        """Every mistake that was made in these, not planted, in the order they came up."""
+        return tuple(dict.fromkeys(name for row in self.coded for name in row.facts.own))
 
     def fate(self, mistake: str) -> str:
-        """A letter for each of them: the mistake was left in the file, mended, or not made."""
+        """A letter for each of these: the mistake was left in the file, mended, or not made."""
         return "".join(
-            LEFT if mistake in facts.left else MENDED if mistake in facts.made else NOT_MADE
-            for facts in (row.facts for row in self.ended)
+            NOT_MADE if mistake not in facts.own else LEFT if mistake in facts.left else MENDED
+            for facts in (row.facts for row in self.coded)
         )
 
 
@@ -112,6 +117,9 @@ def _end(row: Row, texts: Texts) -> str:
     spent = write_seconds(row.facts.spent)
     is_over = row.facts.spent > row.drill.minutes * 60
     parts = [texts("drill.history.over", time=spent) if is_over else spent]
+    if row.facts.settled is not None:
+        found, left = len(row.facts.settled.found), len(row.facts.settled.left)
+        parts.append(texts("drill.history.found", found=found, count=found + left))
     if row.facts.hint_count:
         parts.append(texts("drill.history.hints", count=row.facts.hint_count))
     return ", ".join(parts)

@@ -15,6 +15,7 @@ from grader.model import Message
 # Areas that show whether somebody thinks of what a first example does not have, and of numbers.
 EDGES = ("divisibility", "shapes", "all-masked-rows", "non-contiguous", "dropout", "state")
 CARE = ("scaling", "causal-mask", "padding-mask", "combined-masks", "mixed-precision", "gradients")
+AREAS = {"edges": EDGES, "care": CARE}
 # From the best mark down; a mark below these is 0.
 SCORES = (100.0, 90.0, 60.0)
 SHARES = (1.0, 0.8, 0.5)
@@ -47,13 +48,7 @@ class Review:
 def write_review(facts: Facts) -> Review:
     """The review of a drill that has ended."""
     grades = {what: grade for what, grade in _grades(facts).items() if grade is not None}
-    fields = _fields(facts)
-    # What is right is said in other words of a sheet or a talk than of code.
-    named = {} if facts.runs_code else {"correctness": facts.kind}
-    marks = tuple(
-        Mark(what, grade, Message(f"drill.review.{named.get(what, what)}.{grade}", fields))
-        for what, grade in grades.items()
-    )
+    marks = tuple(Mark(what, grade, _say(what, grade, facts)) for what, grade in grades.items())
     recommendation = recommend(grades)
     # What held it back most; of equals, what the rubric asks first.
     weakest = min(grades, key=lambda what: grades[what])
@@ -79,6 +74,32 @@ def _grades(facts: Facts) -> dict[str, int | None]:
         "care": _grade_areas(facts, CARE),
         "independence": _grade_independence(facts),
     }
+
+
+def _say(what: str, grade: int, facts: Facts) -> Message:
+    fields = _fields(facts) | {"areas": _list_lost(what, facts)}
+    return Message(_choose_words(what, grade, facts), fields)
+
+
+def _choose_words(what: str, grade: int, facts: Facts) -> str:
+    """The key of a mark's sentence."""
+    if what == "correctness" and not facts.runs_code:
+        # What is right is said in other words of a sheet or a talk than of code.
+        return f"drill.review.{facts.kind}.{grade}"
+    if what == "time" and not facts.in_time:
+        is_over = facts.spent > facts.minutes * 60
+        return f"drill.review.time.{'late' if facts.passed else 'over' if is_over else 'early'}"
+    return f"drill.review.{what}.{grade}"
+
+
+def _list_lost(what: str, facts: Facts) -> Message | None:
+    """The areas of a mark that lost points, the worst first."""
+    lost = [area for area in AREAS.get(what, ()) if facts.shares.get(area, 1.0) < 1.0]
+    said: Message | None = None
+    for area in sorted(lost, key=lambda area: facts.shares[area], reverse=True):
+        more = {} if said is None else {"more": said}
+        said = Message("drill.review.areas" if more else "drill.review.area", {"area": area} | more)
+    return said
 
 
 def _grade_time(facts: Facts) -> int:
