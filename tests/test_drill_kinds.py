@@ -3,6 +3,7 @@
 import pytest
 from drills import Clock, sit_down
 
+from grader.drill.cli.words import write_review as tell_review
 from grader.drill.facts import gather_facts
 from grader.drill.folder import file_of
 from grader.drill.kinds import KINDS
@@ -100,7 +101,9 @@ def test_hints_about_a_blank_are_its_line_its_axes_its_shape(sit):
     sheet = Sheet.restore(desk.drill.plan)
     look = desk.grade(filled(sheet, len(sheet.blanks) - 1))
     blank = sheet.blanks[-1]
-    assert desk.describe(look.troubles[0]) == "A hint says more about the first."
+    right = f"Blanks right: {len(sheet.blanks) - 1} of {len(sheet.blanks)}; wrong: 1; empty: 0; "
+    right += "not understood: 0."
+    assert desk.describe(look.troubles[0]) == f"{right} A hint says more about the first."
     axes = blank.wanted.count(",") + 1
     assert [desk.hint().text for _ in range(3)] == [
         f"Look at the blank in line {blank.line}.",
@@ -108,7 +111,33 @@ def test_hints_about_a_blank_are_its_line_its_axes_its_shape(sit):
         f"{blank.name} in line {blank.line} is {blank.wanted}.",
     ]
     assert desk.hint() is None
-    assert desk.describe(look.troubles[0]) == f"The first shows in line {blank.line}."
+    assert desk.describe(look.troubles[0]) == f"{right} The first shows in line {blank.line}."
+
+
+def test_sheet_says_what_it_does_not_understand_and_at_the_end_what_is_right(sit):
+    desk = sit("shapes", exercise="self-attention")
+    sheet = Sheet.restore(desk.drill.plan)
+    first, second, third = sheet.blanks[:3]
+    lines = filled(sheet, len(sheet.blanks)).split("\n")
+    for blank, given in ((first, "____"), (second, "[B]"), (third, "what?")):
+        comment = lines[blank.line - 1].rpartition("#")[2]
+        lines[blank.line - 1] = lines[blank.line - 1].replace(comment, f" shape: {given}")
+    text = "\n".join(lines)
+    file_of(desk.drill).write_text(text)
+    look = desk.grade(text)
+    count = len(sheet.blanks)
+    assert desk.describe(look.troubles[0]) == (
+        f"Blanks right: {count - 3} of {count}; wrong: 1; empty: 1; not understood: 1. "
+        f"Not understood in line {third.line}: write letters or numbers, such as [B, L, D] or BLD. "
+        "A hint says more about the first."
+    )
+    said = "\n".join(tell_review(desk.finish(), desk.texts))
+    assert (
+        "  * Blanks that are not right: 3. By line: what was given → what is right.\n"
+        f"  * line {first.line}  {first.name}  ____ → {first.wanted}\n"
+        f"  * line {second.line}  {second.name}  [B] → {second.wanted}\n"
+        f"  * line {third.line}  {third.name}  what? → {third.wanted}\n"
+    ) in said
 
 
 def test_talk_is_marked_by_oneself_and_its_clock_has_stopped_by_then(sit):

@@ -171,6 +171,9 @@ def test_exercise_without_pieces_is_refused():
         ("[B, 1, 1, L]", "(B, 1, 1, L)"),
         ("[L]", "(L,)"),
         ("[L, L]", "L x L"),
+        ("[B, H, L, L]", "BHLL"),
+        ("[B, H, L, Dh]", "BHLDh"),
+        ("[B, H, L, Dh]", "[bhtd]"),
     ],
 )
 def test_shape_may_be_written_in_many_ways(wanted, given):
@@ -200,7 +203,7 @@ def test_other_shapes_are_wrong(given):
 
 
 @pytest.mark.parametrize(
-    "given", ["", "?", "B, what, L", "B, L+1", "B,, L", "B, L / 0", "*B", "B *"]
+    "given", ["", "?", "B, what, L", "B, L+1", "B,, L", "B, L / 0", "*B", "B *", "BHQL", "BxL"]
 )
 def test_what_is_no_shape_is_not_read(given):
     assert read_shape(given, {}, False) is None

@@ -40,6 +40,7 @@ from grader.drill.follow_up import FollowUp
 from grader.drill.hints import count_hints, next_hint, write_trouble
 from grader.drill.kinds import KINDS
 from grader.drill.kinds.explain import Point, list_points, look_at_points
+from grader.drill.kinds.shapes import describe_blanks
 from grader.drill.looks import compare, dump_look, load_look
 from grader.drill.model import (
     FINISHED,
@@ -162,7 +163,11 @@ class Desk:
     def describe(self, trouble: Trouble) -> str:
         """What may be said of it unasked: its line and its name only after the hints for it."""
         given = count_hints(self.events())
-        return write_trouble(trouble, given[trouble.key], self.texts)
+        said = write_trouble(trouble, given[trouble.key], self.texts)
+        look = self.look()
+        if trouble.kind != "blank" or look is None:
+            return said
+        return describe_blanks(self.drill, look, said, self.texts)
 
     def hint(self) -> Hint | None:
         """The next hint about what is wrong first; None where nothing is, or no more is known."""

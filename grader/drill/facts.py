@@ -19,6 +19,7 @@ from grader.drill.model import (
     Event,
     Look,
     Settled,
+    Trouble,
 )
 
 
@@ -30,7 +31,7 @@ class Facts:
     was up; `shares` what part of each area's points is earned now; `made` every mistake that was
     named in some save, `mended` those that are gone, `left` those that are not; `setbacks` counts
     saves after which the score was lower. Where a drill began with mistakes, `settled` says what
-    became of them.
+    became of them. `blanks` are those of a sheet that are not right.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Facts:
     setbacks: int
     settled: Settled | None = None
     runs_code: bool = True
+    blanks: tuple[Trouble, ...] = ()
 
     @property
     def hint_count(self) -> int:
@@ -107,6 +109,7 @@ def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: 
         left=left,
         settled=settled,
         runs_code=kind.runs_code,
+        blanks=tuple(t for t in look.troubles if t.kind == "blank") if look else (),
         # To mark oneself down after a talk makes no file worse.
         setbacks=0 if kind.is_talk else sum(b < a for a, b in itertools.pairwise(scores)),
     )

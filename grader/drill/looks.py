@@ -33,17 +33,16 @@ def dump_look(look: Look) -> dict[str, Any]:
     """Plain data; the source text stays in the candidate's file, and what a report has with it."""
     if look.report is not None:
         return {"report": stored.dump(look.report), "change": look.change}
-    troubles = [[t.kind, t.id, t.line, t.wanted] for t in look.troubles]
+    troubles = [[t.kind, t.id, t.line, t.wanted, t.given, t.state] for t in look.troubles]
     return {name: getattr(look, name) for name in PLAIN} | {"troubles": troubles}
 
 
 def load_look(data: Mapping[str, Any], source: str = "") -> Look:
     """The look that `dump_look` was given, with this source text."""
+    rows = data.get("troubles", ())
     if "report" in data:
         return replace(look_at(stored.load(data["report"], source)), change=data["change"])
-    troubles = tuple(
-        Trouble(kind, name, line, wanted=wanted) for kind, name, line, wanted in data["troubles"]
-    )
+    troubles = tuple(Trouble(kind, name, line, None, *rest) for kind, name, line, *rest in rows)
     return Look(**{name: data[name] for name in PLAIN}, troubles=troubles)
 
 

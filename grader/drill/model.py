@@ -52,6 +52,7 @@ class Trouble:
     A crash is what keeps other cases from being judged, by the case that they build on. In a
     sheet it is a blank, by the name beside it; in a talk a point that was not made. `line` is
     where, as far as that is known; `said` what the first case of it says, `wanted` what is right.
+    Of a blank, `given` is what stands in it, and `state` what became of it.
     """
 
     kind: str
@@ -59,6 +60,8 @@ class Trouble:
     line: int | None = None
     said: Message | None = None
     wanted: str = ""
+    given: str = ""
+    state: str = ""
 
     @property
     def key(self) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from grader.clean import clean
 from grader.drill.clock import write_seconds
 from grader.drill.desk import Desk
 from grader.drill.facts import Facts
 from grader.drill.model import Hint, Look
 from grader.drill.review import Review
+from grader.drill.sheets.sheet import BLANK
 from grader.reports.columns import wrap
 from grader.reports.failures import number
 from grader.texts import Texts
@@ -75,7 +77,12 @@ def write_review(review: Review, texts: Texts) -> Iterator[str]:
 
 
 def list_fates(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:
-    """What became of mistakes: of those planted, or of those made on the way."""
+    """What became of mistakes, those planted or those made on the way; of a sheet, each blank."""
+    if facts.blanks:
+        yield "blanks", (str(len(facts.blanks)),)
+    for blank in facts.blanks:
+        given = clean(blank.given, 60) or BLANK
+        yield "blank", (f"{blank.line}  {blank.id}  {given} → {blank.wanted}",)
     if facts.settled is None:
         yield from (("mended", facts.mended), ("left", facts.left))
     else:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 
 from grader.drill.model import Drill, Grade, Look, Prepared, Settled, Trouble
-from grader.drill.sheets import Sheet, check, make_sheet
+from grader.drill.sheets import Sheet, State, check, make_sheet
 from grader.files import stem_of
 from grader.model import Submission
 from grader.texts import Texts
+
+UNREAD = (State.UNREADABLE.value, State.GONE.value)
 
 
 class Shapes:
@@ -32,7 +35,7 @@ class Shapes:
         marks = check(Sheet.restore(drill.plan), submission.source)
         right = sum(mark.right for mark in marks)
         wrong = [
-            Trouble("blank", mark.name, mark.line, wanted=mark.wanted)
+            Trouble("blank", mark.name, mark.line, None, mark.wanted, mark.given, mark.state.value)
             for mark in marks
             if not mark.right
         ]
@@ -42,3 +45,19 @@ class Shapes:
     def settle(self, drill: Drill, look: Look | None) -> Settled | None:
         """Nothing was wrong, only empty."""
         return None
+
+
+def describe_blanks(drill: Drill, look: Look, said: str, texts: Texts) -> str:
+    """How many blanks are right and what the others are, before what else is `said`.
+
+    Where something was not understood is no secret, as it is no answer yet.
+    """
+    count = len(Sheet.restore(drill.plan).blanks)
+    states = Counter(trouble.state for trouble in look.troubles)
+    known = {"wrong": states[State.WRONG.value], "empty": states[State.UNFILLED.value]}
+    unread = [trouble for trouble in look.troubles if trouble.state in UNREAD]
+    if unread:
+        lines = ", ".join(str(trouble.line) for trouble in unread)
+        said = texts("drill.blanks.unread", lines=lines, said=said)
+    right = count - len(look.troubles)
+    return texts("drill.blanks", right=right, count=count, **known, unread=len(unread), said=said)

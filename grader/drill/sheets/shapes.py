@@ -27,6 +27,8 @@ ELSEWHERE = (
     {"B": 31, "L": 7, "Lq": 37, "Lk": 41, "H": 5, "Dh": 43},
 )
 LONGEST = 200
+# What may be letters run together.
+RUN = re.compile(r"[A-Za-z]{2,10}")
 OUTSIDE = ("torch.Size", "torch.size", "tuple", "list")
 TOKEN = re.compile(r"\s*(?:(?P<number>\d{1,6})|(?P<name>[A-Za-z_]+\w*)|(?P<sign>//?|\*))")
 BRACKETS = str.maketrans("[](){}【】、·×∙", "        ,***")
@@ -71,9 +73,23 @@ def read_shape(text: str, names: Mapping[str, str], two: bool) -> tuple[Axis, ..
     if "," not in plain:
         plain = re.sub(r"\s+x\s+|(?<=\d)x(?=\d)|\s+", ",", plain)
     known = {**dict(_aliases(two)), **names}
+    if RUN.fullmatch(plain) and _look_up(plain, known) is None:
+        plain = ",".join(_part(plain, known)) or plain
     axes = [_read_axis(part, known) for part in plain.removesuffix(",").split(",")]
     found = tuple(axis for axis in axes if axis is not None)
     return found if len(found) == len(axes) else None
+
+
+def _part(word: str, known: Mapping[str, str]) -> list[str]:
+    """Letters that were run together, BHLDh as B, H, L, Dh; none where one of them is unknown."""
+    letters, at = list[str](), 0
+    while at < len(word):
+        letter = next((one for one in (word[at : at + 2], word[at]) if one in known), None)
+        if letter is None:
+            return []
+        letters.append(letter)
+        at += len(letter)
+    return letters
 
 
 def _read_axis(text: str, known: Mapping[str, str]) -> Axis | None:
