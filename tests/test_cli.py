@@ -46,7 +46,7 @@ def test_wrong_file_exits_with_one_and_names_the_mistake():
     )
 
 
-WALK = "The way of the shapes (B batch, H heads, L queries, S keys, d head size, D model)"
+WALK = "Shapes, line by line (B batch, H heads, L queries, S keys, d head size, D model)"
 
 
 def test_walk_is_shown_where_asked_for():

@@ -15,6 +15,7 @@ from grader.drill.sheets import Sheet
 from grader.drill.store import Store
 from grader.errors import UsageError
 from grader.grading import Request, grade
+from grader.texts import load_texts
 
 
 @pytest.fixture
@@ -183,3 +184,12 @@ def test_unknown_exercise_is_refused_by_every_kind(store, tmp_path):
         with pytest.raises(UsageError) as caught:
             sit_down(store, tmp_path / kind, kind=kind, exercise="flash")
         assert caught.value.message.key == "exercise.unknown"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_only_the_stub_is_said_to_have_the_contract(sit, language):
+    said = {"en": "The file has the contract in full.", "zh": "完整的约定写在文件里。"}[language]
+    tasks = {kind: sit(kind, exercise="self-attention") for kind in KINDS}
+    for kind, desk in tasks.items():
+        desk.texts = load_texts(language)
+        assert (said in desk.task()) == (kind == "implement")

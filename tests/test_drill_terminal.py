@@ -309,7 +309,7 @@ def test_without_a_command_says_what_there_is(tmp_path):
     assert done.returncode == 0
     for command in ("start", "resume", "status", "hint", "finish", "ask", "history", "next"):
         assert f"  mha-drill {command} " in done.stdout
-    assert "限时的注意力模拟面试" in mha_drill("--lang", "zh", folder=tmp_path).stdout
+    assert "attention 模拟面试，限时作答" in mha_drill("--lang", "zh", folder=tmp_path).stdout
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_sections_stand_in_the_order_of_the_terminal():
         "What went wrong",
         "Attention weights",
         "Gradients",
-        "The way of the shapes (B batch, H heads, L queries, S keys, d head size, D model)",
+        "Shapes, line by line (B batch, H heads, L queries, S keys, d head size, D model)",
         "The cases",
         "How it was read",
         "What an interviewer may ask next",

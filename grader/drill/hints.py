@@ -79,9 +79,10 @@ def _write(trouble: Trouble, part: str, texts: Texts) -> str:
         return texts("drill.hint.area", area=trouble.id)
     said = load_pages(texts.language)[trouble.id][part]
     if part == "fix":
-        return f"{_name(trouble, texts)} {said}"
+        return texts("drill.hint.both", one=_name(trouble, texts), two=said)
     if part == "pointer" and trouble.line:
-        return f"{said} {texts('drill.hint.line', line=trouble.line)}"
+        line = texts("drill.hint.line", line=trouble.line)
+        return texts("drill.hint.both", one=said, two=line)
     return said
 
 

@@ -54,7 +54,7 @@ def _note(
         name = mistake.mistake
         if mistake.line:
             name = texts("mistake-line", name=name, line=mistake.line)
-        yield f"{name}: " + texts(f"mistake.{mistake.mistake}")
+        yield texts("mistake-said", name=name, said=texts(f"mistake.{mistake.mistake}"))
     for departure in report.diagnosis.departures:
         if departure.case == verdict.case:
             yield texts.say(departure.message)

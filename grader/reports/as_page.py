@@ -17,7 +17,7 @@ def render_page(mistake: str, texts: Texts) -> str:
     pages = load_pages(texts.language)
     if mistake not in pages:
         raise UsageError("explain.unknown", wanted=mistake)
-    lines = [f"{mistake}: " + texts(f"mistake.{mistake}"), ""]
+    lines = [texts("mistake-said", name=mistake, said=texts(f"mistake.{mistake}")), ""]
     for part in PARTS:
         lines += [*wrap(texts(f"label.{part}", text=pages[mistake][part]), "  ", "  "), ""]
     return "\n".join(lines)

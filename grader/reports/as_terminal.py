@@ -112,7 +112,7 @@ def _convention(report: Report, texts: Texts) -> Iterator[str]:
         if message.key != "convention.place":
             yield from wrap(texts.say(message))
     if places:
-        yield from wrap("; ".join(texts.say(message) for message in places))
+        yield from wrap(texts("aside").join(texts.say(message) for message in places))
 
 
 def _walk(report: Report, texts: Texts) -> Iterator[str]:

@@ -12,16 +12,17 @@ from unicodedata import east_asian_width
 # The widest that a line gets, and the width where nobody sees it break.
 WIDTH = 96
 # A run of narrow characters is one word, wide ones may be parted anywhere; an opening bracket
-# stays with what follows and a stop with what comes before. An index or shape is never parted.
+# stays with what follows and a stop with what comes before. An index or shape is never parted,
+# nor from a stop that follows.
 WIDE, OPENING, STOPS = r"\u1100-\uffdc", "（《“‘", "、。，；：？！）》”’…"
-NARROW = r" +|\[[^][]{1,40}\]|[^ [%s]+|\["
-PLAIN = re.compile(NARROW % "")
+NARROW = r" +|\[[^][]{1,40}\][^ [%s]*|[^ [%s]+|\["
+PLAIN = re.compile(NARROW % ("", ""))
 
 
 @functools.cache
 def _pieces() -> re.Pattern[str]:
     # Only where it is needed: sets of so many characters take long to compile.
-    return re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|{NARROW % WIDE})[{STOPS}]*")
+    return re.compile(f" +|[{OPENING}]*(?:[{WIDE}]|{NARROW % (WIDE, WIDE)})[{STOPS}]*")
 
 
 def columns(text: str) -> int:

@@ -69,7 +69,9 @@ def _mistake(
     name = mistake.mistake
     if mistake.line:
         name = texts("mistake-line", name=name, line=mistake.line)
-    yield from wrap(f"{name}: " + texts(f"mistake.{mistake.mistake}"), "  * ", "    ")
+    yield from wrap(
+        texts("mistake-said", name=name, said=texts(f"mistake.{mistake.mistake}")), "  * ", "    "
+    )
     for other in mistake.alternatives:
         fields = {"name": other, "mistake": other}
         yield from wrap(texts("mistake-alternative", **fields), "    ", "    ")
@@ -97,7 +99,7 @@ def write_group(verdicts: Sequence[Verdict], texts: Texts, mark: str) -> Iterato
     lost = sum(v.max_points - v.points for v in verdicts)
     names = ", ".join(v.case for v in verdicts)
     cost = f", {texts('points-lost', points=lost)}" if verdicts[0].outcome is Outcome.FAILED else ""
-    areas = ", ".join(dict.fromkeys(texts(f"area.{v.area}") for v in verdicts))
+    areas = texts("between").join(dict.fromkeys(texts(f"area.{v.area}") for v in verdicts))
     indent = " " * len(mark)
     yield from wrap(f"{names} [{areas}{cost}]", mark, indent)
     first = verdicts[0].message

@@ -20,7 +20,7 @@ def write_follow_ups(report: Report, texts: Texts, view: View) -> Iterator[str]:
     for name in report.follow_ups:
         question = questions[name]
         level = texts(f"level.{question.level}")
-        yield from wrap(f"{question.question} ({level})", "  ? ", "    ")
+        yield from wrap(texts("follow-up", question=question.question, level=level), "  ? ", "    ")
         if view.answers:
             for point in question.points:
                 yield from wrap(point, "    - ", "      ")

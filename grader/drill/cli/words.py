@@ -44,7 +44,7 @@ def write_look(desk: Desk, look: Look) -> Iterator[str]:
     if look.lost:
         lost = look.lost.items()
         parts = (texts("drill.lost-area", area=area, points=number(cost)) for area, cost in lost)
-        yield from wrap(texts("drill.lost", areas=", ".join(parts)))
+        yield from wrap(texts("drill.lost", areas=texts("between").join(parts)))
     if look.troubles:
         first = desk.describe(look.troubles[0])
         key = f"drill.troubles.{look.troubles[0].kind}"

@@ -23,7 +23,10 @@ class Implement:
 
     def task(self, drill: Drill, texts: Texts) -> str:
         """What an interviewer would say; of a course's own exercise, what its stub says."""
-        return describe_exercise(drill.exercise, texts)
+        spoken = describe_exercise(drill.exercise, texts)
+        # The docstring of a course's own stub is the contract itself.
+        is_spoken = f"drill.task.{drill.exercise}" in texts.sentences
+        return f"{spoken}\n\n{texts('drill.task.contract')}" if is_spoken else spoken
 
     def look(self, drill: Drill, submission: Submission, grade: Grade) -> Look:
         """The whole bank on this file."""
