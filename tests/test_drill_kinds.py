@@ -3,6 +3,7 @@
 import pytest
 from drills import Clock, sit_down
 
+from grader.drill.cli.words import write_keys
 from grader.drill.cli.words import write_review as tell_review
 from grader.drill.facts import gather_facts
 from grader.drill.folder import file_of
@@ -193,3 +194,30 @@ def test_only_the_stub_is_said_to_have_the_contract(sit, language):
     for kind, desk in tasks.items():
         desk.texts = load_texts(language)
         assert (said in desk.task()) == (kind == "implement")
+
+
+def test_what_to_say_is_told_only_once_it_was_said(sit):
+    desk = sit("explain", exercise="self-attention")
+    said = "Read the last axis as H groups of Dh"
+    assert "0:00-0:25  Fix the sizes first\n\n" in desk.task()
+    assert said not in desk.task()
+    assert desk.talk() == ()
+    desk.points()
+    title, *parts = desk.talk()
+    assert title == "What one could have said:"
+    assert parts[2].startswith("0:")
+    assert said in parts[2]
+    assert sit("implement").talk() == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        ("implement", "h hint   r report   t task   f finish   q leave"),
+        ("bugs", "h hint   r report   t task   f finish   q leave"),
+        ("shapes", "h hint   t task   f finish   q leave"),
+        ("explain", "t task   f finish   q leave"),
+    ],
+)
+def test_only_keys_that_there_are_are_offered(sit, kind, keys):
+    assert write_keys(sit(kind, exercise="self-attention")) == keys

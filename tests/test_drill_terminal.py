@@ -244,7 +244,7 @@ def test_interrupt_leaves_the_drill_open(start):
 def test_without_a_terminal_lines_are_read(tmp_path):
     done = mha_drill("start", "--folder", "work", folder=tmp_path, typed="h\nt\nq\n")
     assert done.returncode == 0, done.stderr
-    assert "Type h for a hint" in done.stdout
+    assert "Type a letter, then Enter: h hint   r report   t task" in done.stdout
     assert "There is nothing to give a hint about" in done.stdout
     assert done.stdout.count("write multi-head self-attention from scratch") == 2
     assert "mha-drill resume goes on with it" in done.stdout

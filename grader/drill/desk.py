@@ -14,6 +14,7 @@
     desk.facts()             the Facts so far
     desk.points()            of a talk, Points to mark oneself by: what is to be said, and whether a
                              typed transcript seems to say it; desk.mark_points(ids) those made
+    desk.talk()              once it is over, what could have been said; of any other drill nothing
     desk.finish()            a Review; the drill is closed for good
     desk.round()             the follow-up round, once it is finished:
         .ask()               an Asked: what the interviewer says now; None at the end
@@ -39,7 +40,7 @@ from grader.drill.folder import file_of
 from grader.drill.follow_up import FollowUp
 from grader.drill.hints import count_hints, next_hint, write_trouble
 from grader.drill.kinds import KINDS
-from grader.drill.kinds.explain import Point, list_points, look_at_points
+from grader.drill.kinds.explain import Point, list_points, look_at_points, write_talk
 from grader.drill.kinds.shapes import describe_blanks
 from grader.drill.looks import compare, dump_look, load_look
 from grader.drill.model import (
@@ -208,6 +209,11 @@ class Desk:
         """One's own marks: the ids of the points that were made."""
         self._check_open()
         self._keep(look_at_points(self.drill, made))
+
+    def talk(self) -> Sequence[str]:
+        """What could have been said in a talk, in paragraphs, once it is over."""
+        is_over = self.is_finished or any(event.what == TALKED for event in self.events())
+        return write_talk(self.drill, self.texts) if self._kind.is_talk and is_over else ()
 
     def finish(self) -> Review:
         """Grade what is in the file, close the drill and write the review; again, the same one."""

@@ -128,12 +128,15 @@ def _rank(value: float, steps: tuple[float, ...]) -> int:
 
 
 def _fields(facts: Facts) -> dict[str, object]:
+    help_ = Message(
+        "drill.review.help" if facts.looked_up else "drill.review.help-hints",
+        {"hints": facts.hint_count, "looked": facts.looked_up},
+    )
     return {
+        "help": help_,
         "score": facts.score,
         "score_in_time": facts.score_in_time,
         "spent": write_seconds(facts.spent),
         "passed_after": write_seconds(facts.passed_after or 0.0),
         "minutes": facts.minutes,
-        "hints": facts.hint_count,
-        "looked": facts.looked_up,
     }

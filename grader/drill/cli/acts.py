@@ -152,6 +152,8 @@ def close(desk: Desk, keys: Keys) -> int:
         desk.mark_points(made)
     review = desk.finish()
     say("", *words.write_review(review, desk.texts))
+    for paragraph in desk.talk():
+        say(*wrap(paragraph, "", "  "), "")
     hold_round(desk.round(), keys)
     return PASSED if review.facts.passed else NOT_PASSED
 

@@ -44,8 +44,9 @@ class Watch:
     def run(self) -> str:
         """Until f or q is typed, or nobody is there any more: FINISH or LEAVE."""
         with self.keys.one_by_one():
-            key = "drill.keys" if self.keys.single else "drill.keys-line"
-            self.say(*wrap(self.desk.texts(key), "", ""))
+            keys = words.write_keys(self.desk)
+            told = keys if self.keys.single else self.desk.texts("drill.keys-line", keys=keys)
+            self.say(*wrap(told, "", ""))
             while True:
                 self._see_file()
                 self._see_result()
@@ -110,7 +111,7 @@ class Watch:
     def _show_clock(self) -> None:
         if self.keys.single:
             time_said = words.write_time(self.desk)
-            line = f"{time_said}  {self.desk.texts('drill.keys')}"
+            line = f"{time_said}  {words.write_keys(self.desk)}"
             # A line that breaks could not be cleared any more.
             shown = line if columns(line) < room() else time_said
             console.show(f"\r\x1b[K{shown}")

@@ -8,6 +8,7 @@ from grader.clean import clean
 from grader.drill.clock import write_seconds
 from grader.drill.desk import Desk
 from grader.drill.facts import Facts
+from grader.drill.kinds import KINDS
 from grader.drill.model import Hint, Look
 from grader.drill.review import Review
 from grader.drill.sheets.sheet import BLANK
@@ -21,6 +22,13 @@ def write_time(desk: Desk) -> str:
     left = desk.time_left()
     key = "drill.time-left" if left >= 0 else "drill.time-over"
     return desk.texts(key, time=write_seconds(left))
+
+
+def write_keys(desk: Desk) -> str:
+    """The keys there are in this kind of drill."""
+    kind = KINDS[desk.drill.kind]
+    keys = ("" if kind.is_talk else "h") + ("r" if kind.runs_code else "") + "tfq"
+    return "   ".join(desk.texts(f"drill.key.{key}") for key in keys)
 
 
 def write_task(desk: Desk) -> Iterator[str]:
@@ -113,4 +121,5 @@ def write_status(desk: Desk) -> Iterator[str]:
         lines = [*write_look(desk, look)]
     yield from lines
     counts = {"saves": facts.saves, "hints": facts.hint_count, "looked": facts.looked_up}
-    yield from wrap(texts("drill.status.facts", **counts))
+    key = "drill.status.facts" if facts.runs_code else "drill.status.facts-no-report"
+    yield from wrap(texts(key, **counts))

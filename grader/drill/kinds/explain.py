@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from grader.drill.clock import write_seconds
@@ -35,15 +35,9 @@ class Explain:
         return Prepared(exercise, FILE, "")
 
     def task(self, drill: Drill, texts: Texts) -> str:
-        """The outline, each part with its time."""
-        plan, language = outline(drill.exercise), texts.language
-        parts, at = [texts("drill.task.explain", exercise=drill.exercise)], 0
-        for part in plan.parts:
-            time = f"{write_seconds(at)}-{write_seconds(at + part.seconds)}"
-            said = {"time": time, "what": headline(part, language)}
-            parts.append(texts("drill.task.part", **said, said=what_to_say(plan, part, language)))
-            at += part.seconds
-        return "\n\n".join(parts)
+        """The headings, each with its time; what to say there is told once it has been said."""
+        title = texts("drill.task.explain", exercise=drill.exercise)
+        return "\n\n".join((title, *_list_parts(drill, "drill.task.part", texts)))
 
     def look(self, drill: Drill, submission: Submission, grade: Grade) -> Look:
         """What the page seems to say, before one has marked oneself."""
@@ -53,6 +47,20 @@ class Explain:
     def settle(self, drill: Drill, look: Look | None) -> Settled | None:
         """Nothing was wrong before it was said."""
         return None
+
+
+def write_talk(drill: Drill, texts: Texts) -> list[str]:
+    """What could have been said, part by part; for the time after it was said."""
+    return [texts("drill.talk.said"), *_list_parts(drill, "drill.talk.part", texts)]
+
+
+def _list_parts(drill: Drill, key: str, texts: Texts) -> Iterator[str]:
+    plan, language, at = outline(drill.exercise), texts.language, 0
+    for part in plan.parts:
+        time = f"{write_seconds(at)}-{write_seconds(at + part.seconds)}"
+        said = {"what": headline(part, language), "said": what_to_say(plan, part, language)}
+        yield texts(key, time=time, **said)
+        at += part.seconds
 
 
 def list_points(
