@@ -3,6 +3,7 @@
 import pytest
 from drills import Clock, Judge, sit_down
 
+from grader.drill.cli.follow_up import hold_round
 from grader.drill.desk import Desk
 from grader.drill.model import ANSWERED, ASKED, MARKED, REVIEWED
 from grader.drill.rounds import LAYERED, SCENARIO, Mark
@@ -97,3 +98,47 @@ def test_no_mark_is_refused(follow_up):
         with pytest.raises(UsageError) as caught:
             follow_up.mark(wrong)
         assert caught.value.message.fields == {"wanted": wrong}
+
+
+def test_questions_are_numbered_and_one_may_be_skipped_without_a_mark(desk, follow_up):
+    first = follow_up.ask()
+    follow_up.skip()
+    second = follow_up.ask()
+    assert second.question.id != first.question.id
+    assert (first.number, second.number) == (1, 2)
+    assert first.count == second.count >= 5
+    assert questions(desk, MARKED) == []
+
+
+def test_who_comes_back_is_told_what_was_asked_before(desk, follow_up):
+    follow_up.mark(3)
+    asked = follow_up.ask()
+    follow_up.mark(3)
+    again = Desk(desk.store, desk.drill, desk.texts, Judge(), desk.now).round().ask()
+    assert asked.before == ""
+    assert again.before == asked.said
+
+
+class Lines:
+    """Lines that are typed, one after the other."""
+
+    def __init__(self, *lines):
+        self.left = [*lines]
+
+    def line(self):
+        return self.left.pop(0) if self.left else None
+
+
+def test_mark_may_be_a_word_and_what_is_none_is_said(desk, follow_up, capsys):
+    first = follow_up.ask().question.id
+    hold_round(follow_up, Lines("", "fine", "Good", "s", "a first line", "q"))
+    told = " ".join(capsys.readouterr().out.split())
+    assert "fine is no mark: type 1, 2, 3 or 4, or the word beside it." in told
+    assert f" 1 of {follow_up.ask().count}. " in told
+    assert questions(desk, MARKED) == [first]
+    assert [event.data["rating"] for event in desk.events() if event.what == MARKED] == [3]
+    assert questions(desk, ANSWERED) == []
+    before = follow_up.ask().before
+    hold_round(follow_up, Lines("q"))
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"The question before was: {before}" in told

@@ -146,7 +146,7 @@ def answer_one(terminal):
     typed = "I do not know"
     terminal.type(f"{typed}\n\n")
     terminal.wait_for("It looks as if none of the 5 points is in this answer.")
-    terminal.wait_for("4 easy; Enter takes 1, q leaves:")
+    terminal.wait_for("4 easy; Enter takes 1, s no mark, q leaves:")
     before = len(terminal.said)
     terminal.type("3\n")
     terminal.wait_for("Walk me through the shapes to the output.", before)

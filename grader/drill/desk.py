@@ -21,6 +21,7 @@
         .answer(text)        a Suggestion of what a typed answer says; None where it is challenged,
                              and then ask() has the challenge
         .mark(rating)        one's own mark, 1 to 4, for the answer typed or spoken; it goes on
+        .skip()              on without a mark
     desk.close()             ends the processes behind it
 
 Everything that happens is written to the store at once, and everything that is told is worked out

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from grader.choices import see_report
-from grader.drill.model import ANSWERED, ASKED, MARKED, REVIEWED, Drill, Event, Look
+from grader.drill.model import ANSWERED, ASKED, MARKED, PASSED_OVER, REVIEWED, Drill, Event, Look
 from grader.drill.rounds import (
     Mark,
     Outcome,
@@ -21,6 +21,7 @@ from grader.drill.rounds import (
     judge,
     judge_mark,
     next_step,
+    place,
     plan_round,
     say,
     suggest,
@@ -37,10 +38,16 @@ MARKS = dict(zip(Mark, RATINGS))
 
 @dataclass(frozen=True)
 class Asked:
-    """What the interviewer says now, and the question of the bank that it is about."""
+    """What the interviewer says now, and the question of the bank that it is about.
+
+    `number` of at most `count`; `before` is what was asked before it, where it goes on from there.
+    """
 
     said: str
     question: Question
+    number: int
+    count: int
+    before: str = ""
 
 
 class FollowUp:
@@ -63,39 +70,48 @@ class FollowUp:
 
     def ask(self) -> Asked | None:
         """What is to be answered now, None at the end of the round."""
-        step, _ = self._stand()
+        step, _, before = self._stand()
         if step is None:
             return None
         language = self.texts.language
-        return Asked(say(step, language), load_questions(language)[step.question])
+        question = load_questions(language)[step.question]
+        told = say(replace(before, lead=""), language) if before and step.lead else ""
+        return Asked(say(step, language), question, *place(self._plan(), step), told)
 
     def answer(self, text: str) -> Suggestion | None:
         """What a typed answer seems to say; None where it is challenged, and asked about again."""
-        step, _ = self._stand()
+        step, _, _ = self._stand()
         if step is None:
             raise UsageError("drill.round.over")
         suggestion = suggest(step.question, text)
         outcome = judge(step, suggestion)
         self._note(ANSWERED, question=step.question, text=text, outcome=outcome.value)
-        following, _ = self._stand()
+        following, _, _ = self._stand()
         is_challenged = following is not None and following != step
         return None if is_challenged else suggestion
 
     def mark(self, rating: int) -> None:
         """One's own mark for the answer, from 1 (again) to 4 (easy); the round goes on."""
         check_rating(rating)
-        step, outcome = self._stand()
+        step, outcome, _ = self._stand()
         if step is None:
             raise UsageError("drill.round.over")
         outcome = outcome or judge_mark(tuple(Mark)[rating - 1])
         data = {"question": step.question, "rating": rating, "outcome": outcome.value}
         self.store.note([self._event(MARKED, **data), self._event(REVIEWED, **rated(data))])
 
-    def _stand(self) -> tuple[Step | None, Outcome | None]:
-        """The step that the round is at, and what its typed answer was, if there is one."""
+    def skip(self) -> None:
+        """Go on without a mark, as if its point had been missed."""
+        step, _, _ = self._stand()
+        if step is None:
+            raise UsageError("drill.round.over")
+        self._note(PASSED_OVER, question=step.question)
+
+    def _stand(self) -> tuple[Step | None, Outcome | None, Step | None]:
+        """The step that the round is at, what its typed answer was, if any, and the step before."""
         plan = self._plan()
         step: Step | None = plan.steps[0] if plan.steps else None
-        outcome = None
+        outcome = before = None
         for event in self.store.events(self.drill.id):
             if step is None:
                 break
@@ -103,10 +119,11 @@ class FollowUp:
                 outcome = Outcome(event.data["outcome"])
                 following = next_step(plan, step, outcome)
                 if following is not None and following.turn == CHALLENGE:
-                    step, outcome = following, None
-            elif event.what == MARKED:
-                step, outcome = next_step(plan, step, Outcome(event.data["outcome"])), None
-        return step, outcome
+                    before, step, outcome = step, following, None
+            elif event.what in (MARKED, PASSED_OVER):
+                made = Outcome(event.data.get("outcome", Outcome.MISSED))
+                before, step, outcome = step, next_step(plan, step, made), None
+        return step, outcome, before
 
     def _plan(self) -> Round:
         """Planned once, from what was seen in the drill."""

@@ -12,7 +12,8 @@ from grader.texts import Texts
 # What has happened, by name.
 GRADED, HINTED, LOOKED_UP = "graded", "hinted", "looked-up"
 OVERTIME, TALKED, FINISHED = "overtime", "talked", "finished"
-ASKED, ANSWERED, MARKED, REVIEWED = "asked", "answered", "marked", "reviewed"
+ASKED, ANSWERED, PASSED_OVER = "asked", "answered", "passed-over"
+MARKED, REVIEWED = "marked", "reviewed"
 
 
 @dataclass(frozen=True)

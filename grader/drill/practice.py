@@ -116,17 +116,22 @@ class DueQuestions:
         self.now = now
         practice = plan_practice(store, now())
         self._left = [card.id for card in practice.due if card.kind == QUESTION]
+        self._count = len(self._left)
 
     def ask(self) -> Asked | None:
         """The next one, None at the end."""
         if not self._left:
             return None
         question = load_questions(self.texts.language)[self._left[0]]
-        return Asked(question.question, question)
+        return Asked(question.question, question, self._count - len(self._left) + 1, self._count)
 
     def answer(self, text: str) -> Suggestion:
         """What a typed answer seems to say; outside of a drill only its mark is kept."""
         return suggest(self._left[0], text)
+
+    def skip(self) -> None:
+        """Go on without a mark; it stays due."""
+        self._left.pop(0)
 
     def mark(self, rating: int) -> None:
         """One's own mark for the answer, from 1 (again) to 4 (easy)."""

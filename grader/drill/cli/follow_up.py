@@ -14,7 +14,7 @@ from grader.questions import Question
 from grader.reports.columns import wrap
 from grader.texts import Texts
 
-LEAVE = "q"
+LEAVE, SKIP = "q", "s"
 
 
 class Asker(Protocol):
@@ -34,6 +34,10 @@ class Asker(Protocol):
         """One's own mark for the answer."""
         ...
 
+    def skip(self) -> None:
+        """Go on without a mark."""
+        ...
+
 
 def hold_round(asker: Asker, keys: Keys) -> None:
     """Ask what is left to be asked; whoever leaves goes on there another time."""
@@ -41,28 +45,42 @@ def hold_round(asker: Asker, keys: Keys) -> None:
     asked = asker.ask()
     if asked is not None:
         _say(*wrap(texts("drill.round.title"), "", ""), "")
+        if asked.before:
+            # Whoever comes back does not remember what this goes on from.
+            _say(*wrap(texts("drill.round.before", said=asked.before), "", ""), "")
     while asked is not None:
-        _say(*wrap(asked.said, "", ""))
+        number = {"number": asked.number, "count": asked.count}
+        _say(*wrap(texts("drill.round.question", **number, said=asked.said), "", ""))
         typed = _take_answer(keys)
-        if typed is None:
+        if typed == LEAVE:
             return
-        suggestion = asker.answer(typed) if typed else None
-        if suggestion is not None or not typed:
-            _say(*_write_points(asked.question, suggestion, texts))
-            if not _take_mark(asker, keys, suggestion):
-                return
+        if typed == SKIP:
+            asker.skip()
+        elif not _hear(asker, asked, typed, keys):
+            return
         _say("")
         asked = asker.ask()
     _say(*wrap(texts("drill.round.done"), "", ""))
 
 
-def _take_answer(keys: Keys) -> str | None:
-    """What was typed, up to an empty line; "" where it was spoken, None to leave."""
+def _hear(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
+    """Take an answer, "" for one that was spoken, and its mark; False to leave."""
+    suggestion = asker.answer(typed) if typed else None
+    if typed and suggestion is None:
+        return True
+    _say(*_write_points(asked.question, suggestion, asker.texts))
+    return _take_mark(asker, keys, suggestion)
+
+
+def _take_answer(keys: Keys) -> str:
+    """What was typed, up to an empty line; "" where it was spoken; LEAVE or SKIP."""
     lines: list[str] = []
     while True:
         line = keys.line()
-        if line is None or (not lines and line.strip().lower() == LEAVE):
-            return None
+        if line is None:
+            return LEAVE
+        if (letter := line.strip().lower()) in (LEAVE, SKIP):
+            return letter
         if not line.strip():
             return "\n".join(lines)
         lines.append(line)
@@ -75,12 +93,23 @@ def _take_mark(asker: Asker, keys: Keys, suggestion: Suggestion | None) -> bool:
     while True:
         _say(*wrap(asker.texts(key, suggested=suggested), "", ""))
         line = keys.line()
-        if line is None or line.strip().lower() == LEAVE:
+        said = LEAVE if line is None else line.strip().lower()
+        if said == LEAVE:
             return False
-        mark = line.strip() or suggested
-        if mark in map(str, RATINGS):
-            asker.mark(int(mark))
+        if said == SKIP:
+            asker.skip()
             return True
+        mark = _read_mark(said or suggested, asker.texts)
+        if mark is not None:
+            asker.mark(mark)
+            return True
+        _say(*wrap(asker.texts("drill.round.no-mark", said=said), "", ""))
+
+
+def _read_mark(said: str, texts: Texts) -> int | None:
+    """A mark by its number or its word; None where it is neither."""
+    words = {texts(f"drill.round.mark.{rating}"): rating for rating in RATINGS}
+    return words.get(said) or {str(rating): rating for rating in RATINGS}.get(said)
 
 
 def _write_points(question: Question, suggestion: Suggestion | None, texts: Texts) -> Iterator[str]:

@@ -16,7 +16,7 @@ from grader.drill.rounds.plan import (
     plan_round,
 )
 from grader.drill.rounds.suggestion import Mark, Suggestion, choose_mark, load_markings, suggest
-from grader.drill.rounds.turns import Outcome, judge, judge_mark, next_step
+from grader.drill.rounds.turns import Outcome, judge, judge_mark, next_step, place
 from grader.drill.rounds.words import describe, say
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "load_markings",
     "load_scenarios",
     "next_step",
+    "place",
     "plan_round",
     "say",
     "suggest",

@@ -52,6 +52,18 @@ def next_step(plan: Round, step: Step, outcome: Outcome) -> Step | None:
     return following and replace(following, lead=lead)
 
 
+def place(plan: Round, step: Step) -> tuple[int, int]:
+    """Which question this is, from 1, and how many there are at most: all links of the chain."""
+    asked = [
+        question
+        for one in plan.steps
+        for question in (
+            load_chains()[one.script].questions if one.form == LAYERED else [one.question]
+        )
+    ]
+    return asked.index(step.question) + 1, len(asked)
+
+
 def _link(step: Step) -> Link:
     links = load_chains()[step.script].links
     return next(link for link in links if link.question == step.question)
