@@ -265,6 +265,9 @@ def test_practice_names_what_is_due_and_what_was_never_tried(store, tmp_path):
         "size): mha-drill start --due",
         "Not tried yet: mha-drill start --exercise causal-self-attention",
         "Not tried yet: mha-drill start --exercise cross-attention",
+        "Another kind, not tried yet (find the bugs): mha-drill start --kind bugs",
+        "Another kind, not tried yet (shapes): mha-drill start --kind shapes",
+        "Another kind, not tried yet (explain): mha-drill start --kind explain",
     ]
 
 

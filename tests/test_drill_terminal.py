@@ -186,7 +186,7 @@ def test_time_is_up_once_and_goes_on_as_overtime(start, tmp_path):
     terminal.wait_for("over 100 of 100")
     terminal.type("f")
     terminal.wait_for("with 0.01 minutes given")
-    terminal.wait_for("Time: not complete within 0.01 minutes")
+    terminal.wait_for("with 0.01 minutes given; when they were up the score was 0.")
     assert terminal.said.count("Time is up.") == 1
 
 
@@ -202,6 +202,7 @@ def test_killed_drill_goes_on_where_it_was(start, tmp_path):
     again = Terminal(["resume"], tmp_path, tmp_path / "data")
     again.wait_for("76.44 of 100")
     again.wait_for("Hints: 1.")
+    assert again.said.count("76.44") == 1
     again.wait_for("100 of 100 (+23.56)")
     again.type("q")
     assert again.leave() == 0
@@ -229,6 +230,22 @@ def test_lines_fit_the_window_as_it_is_now(tmp_path, language):
         lines = [line for line in re.split(r"\r\x1b\[K|\r\n", said) if line]
         assert [x for x in lines if columns(x) > width and not any(p in x for p in paths)] == []
         assert max(map(columns, lines)) > width - 20
+
+
+def test_resume_shows_what_was_graded_just_once(start, tmp_path):
+    terminal, file = start()
+    file.write_text(WRONG)
+    terminal.wait_for("76.44 of 100")
+    terminal.type("q")
+    terminal.wait_for("stays open and its clock goes on.")
+    again = Terminal(["resume"], tmp_path, tmp_path / "data")
+    again.wait_for("Saves graded: 1. Hints: 0.")
+    again.wait_for("24:5")
+    time.sleep(1.5)
+    again.type("q")
+    again.wait_for("stays open and its clock goes on.")
+    assert again.said.count("76.44 of 100") == 1
+    assert (terminal.leave(), again.leave()) == (0, 0)
 
 
 def test_interrupt_leaves_the_drill_open(start):

@@ -123,6 +123,12 @@ class Desk:
         """The candidate's file as it is now."""
         return read_submission(file_of(self.drill)).source
 
+    def read_known(self) -> str | None:
+        """The file's text where it was graded last; None where it is news, or cannot be read."""
+        look, source = self.look(), self._read_if_there()
+        known = submit_text(str(file_of(self.drill)), source).sha256
+        return source if look is not None and look.sha256 == known else None
+
     def grade(self, source: str) -> Look:
         """What this text is worth; the same text as last time is not graded again.
 

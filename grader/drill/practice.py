@@ -29,11 +29,12 @@ from grader.texts import Texts
 
 @dataclass(frozen=True)
 class Practice:
-    """Cards that are due and those that are not yet, each in order; exercises never finished."""
+    """Cards that are due and those not yet, each in order; exercises and kinds never finished."""
 
     due: tuple[Due, ...]
     later: tuple[Due, ...]
     untried: tuple[str, ...]
+    new_kinds: tuple[str, ...] = ()
 
 
 def plan_practice(store: Store, now: float) -> Practice:
@@ -44,6 +45,7 @@ def plan_practice(store: Store, now: float) -> Practice:
         tuple(card for card in known if card.at <= now),
         tuple(card for card in known if card.at > now),
         tuple(name for name in exercise_ids() if name not in tried),
+        tuple(kind for kind in KINDS if kind not in {read_practice(name)[0] for name in tried}),
     )
 
 
@@ -71,6 +73,9 @@ def write_practice(practice: Practice, texts: Texts) -> list[str]:
     if any(card.kind == QUESTION for card in practice.due):
         lines.append("  " + texts("drill.next.questions"))
     lines += [texts("drill.next.new", id=name) for name in practice.untried]
+    for kind in practice.new_kinds:
+        if kind != IMPLEMENT:
+            lines.append(texts("drill.next.kind", kind=texts(f"drill.kind.{kind}"), name=kind))
     if practice.later:
         card = practice.later[0]
         exercise = read_practice(card.id)[1]

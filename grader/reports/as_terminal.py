@@ -16,6 +16,7 @@ from grader.texts import Texts
 
 BAR = 20
 PRINTED_LINES = 8
+NAMED_CASES = 12
 
 
 def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
@@ -77,6 +78,8 @@ def _skipped(report: Report, texts: Texts) -> Iterator[str]:
         cases = [v.case for v in skipped if _root(v.message) == root]
         fields = {"count": len(cases), "cases": ", ".join(cases)}
         key = "skipped-group" if root else "skipped-layout"
+        # Names of a hundred cases say no more than how many they are.
+        key += "" if len(cases) <= NAMED_CASES else "-many"
         yield from wrap(texts(key, case=root, **fields))
     yield ""
 

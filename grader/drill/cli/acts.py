@@ -85,7 +85,7 @@ def resume(named: str | None, web: Web, launched: Launched | None, texts: Texts)
         if desk.is_finished:
             raise UsageError("drill.finished", drill=drill.id)
         say(*words.write_status(desk))
-        return watch(desk, None)
+        return watch(desk, desk.read_known())
 
 
 def browse(web: Web, launched: Launched | None, texts: Texts) -> int:

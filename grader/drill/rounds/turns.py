@@ -54,13 +54,10 @@ def next_step(plan: Round, step: Step, outcome: Outcome) -> Step | None:
 
 def place(plan: Round, step: Step) -> tuple[int, int]:
     """Which question this is, from 1, and how many there are at most: all links of the chain."""
-    asked = [
-        question
-        for one in plan.steps
-        for question in (
-            load_chains()[one.script].questions if one.form == LAYERED else [one.question]
-        )
-    ]
+    asked: list[str] = []
+    for one in plan.steps:
+        links = load_chains()[one.script].questions if one.form == LAYERED else (one.question,)
+        asked += links
     return asked.index(step.question) + 1, len(asked)
 
 
