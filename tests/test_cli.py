@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nursing
 import pytest
 from pages import read_page
 from sources import attention
@@ -19,17 +20,18 @@ RIGHT = ROOT / "reference" / "self_attention.py"
 WRONG = ROOT / "tests" / "submissions" / "wrong" / "missing_scale.py"
 
 
-def mha_grade(*arguments, folder=None, env=None):
+def mha_grade(*arguments, folder=None, env=None, nursed=True):
     """Run the command in a process of its own."""
     command = [sys.executable, "-m", "grader", *map(str, arguments)]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **(env or {})}
+    places = nursing.environment() if nursed else {"PYTHONPATH": str(ROOT)}
+    environment = {"PATH": "/usr/bin:/bin", **places, **(env or {})}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=folder, env=environment, timeout=120
     )
 
 
 def test_right_file_exits_with_zero():
-    done = mha_grade(RIGHT, "--seed", 5)
+    done = mha_grade(RIGHT, "--seed", 5, nursed=False)
     assert done.returncode == 0, done.stderr
     assert "Score: 100 / 100" in done.stdout
     assert "Every case passed." in done.stdout

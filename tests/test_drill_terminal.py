@@ -9,8 +9,9 @@ import subprocess
 import sys
 import time
 
+import nursing
 import pytest
-from drills import RIGHT, ROOT, WRONG
+from drills import RIGHT, WRONG
 
 from grader.texts import load_pages
 
@@ -67,7 +68,7 @@ class Terminal:
 
 
 def environment(data):
-    known = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "LANG": "en_US.UTF-8"}
+    known = {"PATH": "/usr/bin:/bin", "LANG": "en_US.UTF-8", **nursing.environment()}
     return known | {"MHA_GRADE_DATA": str(data), "COLUMNS": "100", "TERM": "xterm"}
 
 
