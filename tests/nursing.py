@@ -5,6 +5,7 @@ environment it gets one that is forked from a process which has torch already; a
 use. Tests of the start itself go without.
 """
 
+import atexit
 import functools
 import os
 import subprocess
@@ -30,12 +31,18 @@ def open_nursery():
         env=launch.environment(),
         cwd="/",
     )
+    atexit.register(_close, process)
     until = time.monotonic() + START_SECONDS
     while not path.exists():
         assert process.poll() is None, "the nursery has ended"
         assert time.monotonic() < until, "the nursery does not open"
         time.sleep(0.01)
     return process, path
+
+
+def _close(process):
+    process.stdin.close()
+    process.wait(5.0)
 
 
 def environment(*folders):
