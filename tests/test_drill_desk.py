@@ -7,7 +7,7 @@ from grader.drill import clock as clocks
 from grader.drill.begin import Wish, begin
 from grader.drill.desk import Desk
 from grader.drill.folder import marked
-from grader.drill.model import GRADED, OVERTIME, REVIEWED
+from grader.drill.model import FINISHED, GRADED, OVERTIME, REVIEWED
 from grader.drill.store import Store
 from grader.errors import UnusableSubmission, UsageError
 from grader.texts import load_pages, load_texts
@@ -233,6 +233,44 @@ def test_finished_drill_is_closed_for_good(desk, store):
             act()
         assert caught.value.message.key == "drill.finished"
     assert store.open_drills() == []
+
+
+def overtaken(desk, store):
+    """A desk at the same drill that another one finishes while this one grades."""
+
+    class Slow(Judge):
+        def grade(self, submission):
+            seen = super().grade(submission)
+            self.review = desk.finish()
+            return seen
+
+    return Desk(store, store.drill(desk.drill.id), desk.texts, Slow(), desk.now)
+
+
+def test_a_grade_that_ends_after_the_drill_was_finished_elsewhere_is_not_kept(desk, store):
+    slow = overtaken(desk, store)
+    with pytest.raises(UsageError) as caught:
+        slow.grade("mistake:missing-scale")
+    assert caught.value.message.key == "drill.finished"
+    assert [e.what for e in slow.events()] == [GRADED, FINISHED, REVIEWED]
+    assert slow.look().score == 100
+    assert slow.finish() == slow.warm.review
+
+
+def test_two_that_finish_at_once_write_one_end(desk, store, tmp_path):
+    (tmp_path / "work" / "self_attention.py").write_text("area:state")
+    slow = overtaken(desk, store)
+    assert slow.finish() == slow.warm.review
+    assert [e.what for e in slow.events()] == [GRADED, FINISHED, REVIEWED]
+
+
+def test_overtime_is_nothing_to_a_finished_drill(store, tmp_path):
+    clock = Clock()
+    desk = sit_down(store, tmp_path / "late", clock)
+    desk.finish()
+    clock.now += 3600
+    assert not desk.time_is_up()
+    assert OVERTIME not in [e.what for e in desk.events()]
 
 
 def test_two_drills_do_not_mix(store, tmp_path):

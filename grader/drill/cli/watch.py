@@ -65,8 +65,11 @@ class Watch:
 
     def _answer(self, key: str) -> None:
         acts = {"h": self._hint, "r": self._report, "t": self._task}
-        if key in acts:
-            acts[key]()
+        try:
+            acts.get(key, tuple)()
+        except GraderError as error:
+            # Such as of a drill that was finished elsewhere a moment ago.
+            self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_file(self) -> None:
         seen = self.saves.look()
