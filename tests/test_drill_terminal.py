@@ -13,6 +13,8 @@ import nursing
 import pytest
 from drills import RIGHT, WRONG
 
+from grader.drill.model import Event
+from grader.drill.store import Store
 from grader.texts import load_pages
 
 pty = pytest.importorskip("pty")
@@ -269,6 +271,35 @@ def test_export_and_delete(tmp_path):
     )
     assert (tmp_path / "work" / "self_attention.py").exists()
     assert mha_drill("delete", "--yes", folder=tmp_path).returncode == 0
+
+
+def test_export_gives_nothing_away_of_a_drill_that_is_open(tmp_path):
+    mha_drill("start", "--kind", "bugs", "--folder", "work", "--seed", 5, folder=tmp_path)
+    with open(tmp_path / "work" / "self_attention.py", "a") as file:
+        file.write("\n# saved\n")
+    mha_drill("hint", folder=tmp_path)
+    mha_drill("export", "open.json", folder=tmp_path)
+    (drill,) = json.loads((tmp_path / "open.json").read_text())["drills"]
+    assert drill["plan"] == {}
+    assert [event["what"] for event in drill["events"]] == ["graded", "hinted"]
+    names = [name for name in load_pages("en") if name in (tmp_path / "open.json").read_text()]
+    assert names == []
+    mha_drill("finish", folder=tmp_path)
+    mha_drill("export", "ended.json", folder=tmp_path)
+    (drill,) = json.loads((tmp_path / "ended.json").read_text())["drills"]
+    made = [spot["mistake"] for spot in drill["plan"]["spots"]]
+    assert made
+    assert set(made) & set(drill["events"][0]["mistakes"])
+    assert drill["events"][1]["about"].startswith("mistake:")
+
+
+def test_half_characters_can_be_exported(tmp_path):
+    store = Store(tmp_path / "data")
+    store.note([Event("", 1.0, "answered", {"text": "half \ud800"})])
+    store.close()
+    assert mha_drill("export", "all.json", folder=tmp_path).returncode == 0
+    kept = json.loads((tmp_path / "all.json").read_text())
+    assert kept["elsewhere"][0]["text"] == "half \ud800"
 
 
 def test_without_a_command_says_what_there_is(tmp_path):
