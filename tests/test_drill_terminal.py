@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,15 +75,19 @@ def environment(data):
     return known | {"MHA_GRADE_DATA": str(data), "COLUMNS": "100", "TERM": "xterm"}
 
 
-def mha_drill(*arguments, folder, typed=""):
-    """Run the command in a process of its own, its data beside the folder."""
+def joined(text):
+    return " ".join(text.split())
+
+
+def mha_drill(*arguments, folder, typed="", data=None):
+    """Run the command in a process of its own, its data beside the folder unless said."""
     return subprocess.run(
         [sys.executable, "-m", "grader.drill", *map(str, arguments)],
         input=typed,
         capture_output=True,
         text=True,
         cwd=folder,
-        env=environment(folder / "data"),
+        env=environment(data or folder / "data"),
         timeout=120,
     )
 
@@ -238,6 +243,22 @@ def test_commands_find_their_drill(tmp_path):
     unknown = mha_drill("hint", "--drill", "none", folder=tmp_path)
     assert unknown.returncode == 2
     assert "There is no drill none. Open: " in unknown.stderr
+
+
+def test_a_folder_that_was_moved_is_found_from_within(tmp_path):
+    mha_drill("start", "--folder", "work", folder=tmp_path)
+    (tmp_path / "work").rename(tmp_path / "moved")
+    (tmp_path / "moved" / "self_attention.py").write_text(RIGHT)
+    copied = tmp_path / "copied"
+    shutil.copytree(tmp_path / "moved", copied)
+    data = {"data": tmp_path / "data"}
+    assert f"in {tmp_path}/work" in joined(mha_drill("status", folder=tmp_path).stdout)
+    inside = mha_drill("status", folder=tmp_path / "moved", **data)
+    assert f"in {tmp_path}/moved" in joined(inside.stdout)
+    # As long as there is one where it was, a copy is none.
+    assert f"in {tmp_path}/moved" in joined(mha_drill("status", folder=copied, **data).stdout)
+    done = mha_drill("finish", folder=tmp_path)
+    assert "Score 100 of 100" in done.stdout
 
 
 def test_hint_and_finish_without_a_watcher_grade_and_ask(tmp_path):

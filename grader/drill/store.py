@@ -1,6 +1,6 @@
 """What is kept of all drills: an SQLite file in the folder that the system has for such data.
 
-A drill is a row that never changes and the events that follow it. Each is written for good as it
+A drill is a row that never changes, unless its folder is moved, and the events that follow it. Each is written for good as it
 happens, so that a program killed at any moment has lost nothing; marks, cards and history are all
 worked out from them. Only the last look at a file is replaced by the next.
 """
@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,12 @@ class Store:
         """A new drill; its clock runs from now on."""
         values = (*astuple(drill)[:-1], json.dumps(drill.plan))
         self._write([("INSERT INTO drills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)])
+
+    def move(self, drill: Drill, folder: Path) -> Drill:
+        """The drill, whose folder is this one from now on."""
+        moved = replace(drill, folder=str(folder))
+        self._write([("UPDATE drills SET folder = ? WHERE id = ?", (moved.folder, moved.id))])
+        return moved
 
     def note(
         self, events: Iterable[Event], look: bytes | None = None, while_open: bool = False
