@@ -67,6 +67,22 @@ def test_what_there_is_not_is_refused_before_anything_is_written(store, tmp_path
     assert not (tmp_path / "work").exists()
 
 
+def test_where_no_drill_came_of_it_nothing_is_left_behind(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("grader.drill.folder.MARKER", "no/such/folder")
+    with pytest.raises(UsageError) as caught:
+        sit_down(store, tmp_path / "work")
+    assert caught.value.message.key == "file.not-created"
+    assert not (tmp_path / "work").exists()
+    monkeypatch.undo()
+    store._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(UsageError) as caught:
+        sit_down(store, tmp_path / "work")
+    assert caught.value.message.key == "drill.store-unusable"
+    assert not (tmp_path / "work").exists()
+    store._connection.execute("PRAGMA query_only = 0")
+    assert sit_down(store, tmp_path / "work").read()
+
+
 def test_random_exercise_follows_from_the_seed(store, tmp_path):
     drawn = [
         begin(store, Wish(folder=tmp_path / f"{n}", seed=n % 4, is_random=True)).exercise

@@ -261,6 +261,28 @@ def test_a_folder_that_was_moved_is_found_from_within(tmp_path):
     assert "Score 100 of 100" in done.stdout
 
 
+def test_in_a_folder_that_is_gone_the_drill_is_found_all_the_same(tmp_path):
+    mha_drill("start", "--folder", "work", folder=tmp_path)
+    shutil.rmtree(tmp_path / "work")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'rmdir ../gone; "$0" -m grader.drill status; "$0" -m grader.drill start'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable],
+        capture_output=True,
+        text=True,
+        cwd=gone,
+        env=environment(tmp_path / "data"),
+        timeout=120,
+    )
+    assert "Nothing has been graded yet." in done.stdout
+    assert re.fullmatch(
+        r"mha-drill: The file cannot be written here \(No such file or directory\): "
+        r"self-attention-\w{4}\n",
+        done.stderr,
+    )
+
+
 def test_hint_and_finish_without_a_watcher_grade_and_ask(tmp_path):
     mha_drill("start", "--folder", "work", folder=tmp_path)
     (tmp_path / "work" / "self_attention.py").write_text(WRONG)

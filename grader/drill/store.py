@@ -1,8 +1,9 @@
 """What is kept of all drills: an SQLite file in the folder that the system has for such data.
 
-A drill is a row that never changes, unless its folder is moved, and the events that follow it. Each is written for good as it
-happens, so that a program killed at any moment has lost nothing; marks, cards and history are all
-worked out from them. Only the last look at a file is replaced by the next.
+A drill is a row that never changes, unless its folder is moved, and the events that follow it. Each
+is written for good as it happens, so that a program killed at any moment has lost nothing; marks,
+cards and history are all worked out from them. Only the last look at a file is replaced by the
+next.
 """
 
 from __future__ import annotations

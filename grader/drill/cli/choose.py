@@ -42,7 +42,11 @@ def named_or_here(store: Store, named: str | None) -> Drill | None:
 
     If that folder was moved since, it is there from now on.
     """
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError:
+        # The folder one is in is gone: it is no drill's.
+        here = Path()
     name = named or marked(here)
     if name is None:
         return None

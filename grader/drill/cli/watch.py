@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 from grader.clean import clean
 from grader.cli import console
@@ -65,11 +66,9 @@ class Watch:
 
     def _answer(self, key: str) -> None:
         acts = {"h": self._hint, "r": self._report, "t": self._task}
-        try:
+        # Of a drill that was finished elsewhere a moment ago, say, or on a disk that is full.
+        with self._telling():
             acts.get(key, tuple)()
-        except GraderError as error:
-            # Such as of a drill that was finished elsewhere a moment ago.
-            self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_file(self) -> None:
         seen = self.saves.look()
@@ -88,20 +87,25 @@ class Watch:
         if self._running is None or not self._running.done():
             return
         done, self._running = self._running, None
-        try:
+        # Where it is late, a newer save is graded instead.
+        with self._telling(), suppress(LateError):
             self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
             self._grader.submit(self.desk.make_ready)
-        except LateError:
-            # A newer save is graded instead.
-            return
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What goes wrong is told, and the watching goes on."""
+        try:
+            yield
         except GraderError as error:
             self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_clock(self) -> None:
         if not self._is_up and self.desk.time_left() < 0:
             self._is_up = True
-            if self.desk.time_is_up():
-                self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
+            with self._telling():
+                if self.desk.time_is_up():
+                    self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
         now = time.monotonic()
         if now - self._shown_at >= CLOCK_SECONDS:
             self._shown_at = now
