@@ -76,12 +76,15 @@ class Watch:
             self.say(*wrap(self.desk.texts.say(seen), "", "  "))
         elif seen is not None:
             self._waiting = seen
-            if self._running is not None:
-                self.desk.drop()
-        if self._waiting is not None and self._running is None:
-            text, self._waiting = self._waiting, None
-            self._running = self._grader.submit(self.desk.grade, text)
-            self._running.add_done_callback(lambda _: self.keys.wake())
+        if self._waiting is None:
+            return
+        if self._running is not None:
+            # Again and again: it may not have got to anything yet that could be given up.
+            self.desk.drop()
+            return
+        text, self._waiting = self._waiting, None
+        self._running = self._grader.submit(self.desk.grade, text)
+        self._running.add_done_callback(lambda _: self.keys.wake())
 
     def _see_result(self) -> None:
         if self._running is None or not self._running.done():
