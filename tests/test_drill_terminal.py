@@ -165,6 +165,19 @@ def test_deleted_file_is_told_once_and_touch_is_nothing(start):
     assert terminal.said.count("is gone") == 1
 
 
+def test_a_narrow_terminal_shows_the_clock_on_one_line(start, monkeypatch):
+    wide = environment
+    monkeypatch.setitem(globals(), "environment", lambda data: wide(data) | {"COLUMNS": "20"})
+    terminal, _ = start()
+    terminal.wait_for("left h hint")
+    terminal.type("q")
+    terminal.wait_for("stays open and its clock goes on.")
+    assert re.search(r"2\d:\d\d left  h hint", terminal.said)
+    # Only where the keys are told once, above the clock.
+    assert terminal.said.count("r report") == 1
+    assert terminal.leave() == 0
+
+
 def test_a_file_that_never_ends_gives_way_to_the_next_save(start):
     terminal, file = start()
     endless = "    def forward(self, x, mask=None):\n        while True: pass\n\n"
@@ -243,6 +256,13 @@ def test_commands_find_their_drill(tmp_path):
     unknown = mha_drill("hint", "--drill", "none", folder=tmp_path)
     assert unknown.returncode == 2
     assert "There is no drill none. Open: " in unknown.stderr
+
+
+def test_where_the_file_is_no_python_the_hint_says_so(tmp_path):
+    mha_drill("start", "--folder", "work", folder=tmp_path)
+    (tmp_path / "work" / "self_attention.py").write_text("def (:")
+    hint = mha_drill("hint", folder=tmp_path)
+    assert joined(hint.stdout).startswith("The file is not valid Python (line 1): ")
 
 
 def test_a_folder_that_was_moved_is_found_from_within(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,7 +19,7 @@ from grader.drill.model import Look
 from grader.errors import GraderError, LateError
 from grader.model import Message
 from grader.reports import FORMATS, View
-from grader.reports.columns import wrap
+from grader.reports.columns import cut, wrap
 
 TICK_SECONDS = 0.01
 # How often the clock is shown anew, and looked whether somebody else has finished the drill.
@@ -118,7 +119,8 @@ class Watch:
     def _show_clock(self) -> None:
         if self.keys.single:
             line = f"{words.write_time(self.desk)}  {self.desk.texts('drill.keys')}"
-            console.show(f"\r\x1b[K{line}")
+            # On two lines it could not be taken back, nor in the last column on some terminals.
+            console.show(f"\r\x1b[K{cut(line, shutil.get_terminal_size().columns - 1)}")
 
     def _clear_clock(self) -> None:
         if self.keys.single:
@@ -140,6 +142,8 @@ def tell_hint(desk: Desk) -> Iterable[str]:
     if hint is not None:
         return words.write_hint(hint, desk.texts)
     look = desk.look()
+    if look is not None and look.refusal is not None:
+        return wrap(desk.texts.say(look.refusal))
     is_stuck = look is not None and look.troubles
     return wrap(desk.texts("drill.hint.no-more" if is_stuck else "drill.hint.none"))
 
