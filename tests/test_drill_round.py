@@ -3,6 +3,7 @@
 import pytest
 from drills import Clock, Judge, sit_down
 
+from grader.drill.cli.follow_up import hold_round
 from grader.drill.desk import Desk
 from grader.drill.model import ANSWERED, ASKED, MARKED, REVIEWED
 from grader.drill.rounds import LAYERED, SCENARIO, Mark
@@ -97,3 +98,32 @@ def test_no_mark_is_refused(follow_up):
         with pytest.raises(UsageError) as caught:
             follow_up.mark(wrong)
         assert caught.value.message.fields == {"wanted": wrong}
+
+
+class Typed:
+    """A terminal at which these lines are typed, and something happens before one of them."""
+
+    def __init__(self, *lines, before=None):
+        self.lines = list(lines)
+        self.before = before
+
+    def line(self):
+        if self.before is not None and len(self.lines) == self.before[0]:
+            self.before[1]()
+        return self.lines.pop(0) if self.lines else None
+
+
+# Lines that are left when the other terminal gives its mark: before the answer, before the mark.
+@pytest.mark.parametrize("left", [3, 1])
+def test_what_is_said_to_a_question_counts_for_no_other(desk, follow_up, capsys, left):
+    elsewhere = desk.round()
+    first = follow_up.ask().question.id
+    keys = Typed("mine", "", "4", before=(left, lambda: elsewhere.mark(1)))
+    hold_round(follow_up, keys)
+    assert questions(desk, MARKED) == [first]
+    assert [e.data["rating"] for e in desk.events() if e.what == MARKED] == [1]
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "This question was answered somewhere else meanwhile; nothing of it was kept here." in said
+    )
+    assert said.endswith(" ".join(follow_up.ask().said.split()))

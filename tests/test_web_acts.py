@@ -7,7 +7,7 @@ import yaml
 
 from grader.drill.folder import file_of
 from grader.drill.looks import dump_look
-from grader.drill.model import GRADED, LOOKED_UP, REVIEWED, Event, Look, Trouble
+from grader.drill.model import ANSWERED, GRADED, LOOKED_UP, REVIEWED, Event, Look, Trouble
 from grader.drill.store import pack
 from grader.drill.web.draft import name_version
 from grader.model import Message
@@ -54,6 +54,29 @@ def test_a_drill_comes_with_its_task_and_file(served):
     assert chinese["exercise"] == load_texts("zh").sentences["exercise.self-attention"]
 
 
+def reply(served, path, what, **sent):
+    """What is sent about the question that is asked now."""
+    question = served.get(path).data["round"]["question"]
+    return served.post(f"{path}/{what}", {"question": question, **sent})
+
+
+def test_what_is_said_to_a_question_counts_for_no_other(served, graded):
+    drill = served.begin("twice")
+    one = f"/api/drills/{drill.id}"
+    first = served.post(f"{one}/finish", {"made": []}).data["round"]["question"]
+    second = reply(served, one, "mark", rating=3).data["round"]["question"]
+    for what in ({"rating": 1}, {"text": "typed on another page"}):
+        sent = {"question": first, **what}
+        refused = served.post(f"{one}/{'mark' if 'rating' in what else 'answer'}", sent)
+        assert (refused.status, refused.data["said"]) == (
+            422,
+            "This question was answered somewhere else meanwhile. Load the page again; the round "
+            "goes on from there.",
+        )
+    assert served.get(one).data["round"]["question"] == second
+    assert not any(e.what == ANSWERED for e in served.room.store.events(drill.id))
+
+
 def test_the_round_shows_what_a_good_answer_has_only_after_one(served, graded):
     drill = served.begin("round", level="senior")
     one = f"/api/drills/{drill.id}"
@@ -61,18 +84,18 @@ def test_the_round_shows_what_a_good_answer_has_only_after_one(served, graded):
     assert asked["review"]["recommendation"].startswith("Recommendation: ")
     first = asked["round"]
     assert (first["answered"], set(first)) == (False, {"answered", "question"})
-    answered = served.post(f"{one}/answer", {"text": HOSTILE}).data["round"]
+    answered = reply(served, one, "answer", text=HOSTILE).data["round"]
     assert (answered["answered"], answered["typed"]) == (True, HOSTILE)
     assert (answered["question"], answered["suggested"]) == (first["question"], 1)
     assert len(answered["found"]) >= 4
     assert answered["trap"]
-    assert served.post(f"{one}/mark", {"rating": "4"}).status == 422
-    assert served.post(f"{one}/mark", {"rating": True}).status == 422
-    assert served.post(f"{one}/mark", {"rating": 9}).status == 422
-    second = served.post(f"{one}/mark", {"rating": 3}).data["round"]
+    assert reply(served, one, "mark", rating="4").status == 422
+    assert reply(served, one, "mark", rating=True).status == 422
+    assert reply(served, one, "mark", rating=9).status == 422
+    second = reply(served, one, "mark", rating=3).data["round"]
     assert second["question"] != first["question"]
     assert served.get(one).data["round"] == second
-    spoken = served.post(f"{one}/answer", {"text": ""}).data["round"]
+    spoken = reply(served, one, "answer", text="").data["round"]
     assert (spoken["answered"], spoken["typed"], spoken["found"]) == (True, "", [])
     assert len(spoken["points"]) >= 3
 
@@ -84,11 +107,11 @@ def test_an_answer_that_states_the_trap_is_challenged(served, graded):
     desk = served.room.desk(drill.id, served.room.texts)
     while asked["question"] is not None:
         typed = ANSWERS[desk.round().ask().question.id]["weak"]["says"]
-        answered = served.post(f"{one}/answer", {"text": typed}).data["round"]
+        answered = reply(served, one, "answer", text=typed).data["round"]
         if not answered["answered"]:
             assert answered["question"] not in (None, asked["question"])
             return
-        asked = served.post(f"{one}/mark", {"rating": 1}).data["round"]
+        asked = reply(served, one, "mark", rating=1).data["round"]
     pytest.fail("no answer was challenged")
 
 
@@ -99,8 +122,8 @@ def test_questions_that_are_due_are_asked_without_a_drill(served):
     assert [one["kind"] for one in due] == ["question"]
     asked = served.get("/api/due").data["round"]
     assert asked == {"answered": False, "question": due[0]["said"]}
-    assert len(served.post("/api/due/answer", {"text": ""}).data["round"]["points"]) >= 3
-    after = served.post("/api/due/mark", {"rating": 4}).data["round"]
+    assert len(reply(served, "/api/due", "answer", text="").data["round"]["points"]) >= 3
+    after = reply(served, "/api/due", "mark", rating=4).data["round"]
     assert after["question"] is None
     assert [one["id"] for one in served.get("/api/home").data["due"]].count("why-scale") == 0
 

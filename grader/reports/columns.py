@@ -32,6 +32,13 @@ def pad(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
 
 
+def cut(text: str, width: int) -> str:
+    """As much of the beginning of a text as `width` columns take."""
+    while columns(text) > width:
+        text = text[:-1]
+    return text
+
+
 def wrap(text: str, first: str = "  ", rest: str = "  ") -> list[str]:
     """Lines of at most WIDTH columns; a word longer than that stands alone and is not cut."""
     lines, line = [], first

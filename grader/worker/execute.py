@@ -83,7 +83,7 @@ class Submission:
         with self._guard("cast"):
             built.load(*weights)
             if request["moved"]:
-                module.to(apart.ELSEWHERE)
+                module.to("meta")
             module.train(request["train"])
         # What forward draws must not depend on whether a constructor has drawn before it; and the
         # state must be none that a file may set by itself.

@@ -44,16 +44,34 @@ def hold_round(asker: Asker, keys: Keys) -> None:
     while asked is not None:
         _say(*wrap(asked.said, "", ""))
         typed = _take_answer(keys)
-        if typed is None:
+        if typed is None or not _go_on(asker, asked, typed, keys):
             return
-        suggestion = asker.answer(typed) if typed else None
-        if suggestion is not None or not typed:
-            _say(*_write_points(asked.question, suggestion, texts))
-            if not _take_mark(asker, keys, suggestion):
-                return
         _say("")
         asked = asker.ask()
     _say(*wrap(texts("drill.round.done"), "", ""))
+
+
+def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
+    """Take the answer and the mark for it; False to leave.
+
+    In another terminal, or on the page, the round may have gone on meanwhile: what is given here
+    is for no other question than the one that was asked here.
+    """
+    texts = asker.texts
+    if asker.ask() == asked:
+        suggestion = asker.answer(typed) if typed else None
+        if typed and suggestion is None:
+            # Challenged, and asked again.
+            return True
+        _say(*_write_points(asked.question, suggestion, texts))
+        rating = _take_mark(keys, suggestion, texts)
+        if rating is None:
+            return False
+        if asker.ask() == asked:
+            asker.mark(rating)
+            return True
+    _say(*wrap(texts("drill.round.elsewhere"), "", ""))
+    return True
 
 
 def _take_answer(keys: Keys) -> str | None:
@@ -68,19 +86,18 @@ def _take_answer(keys: Keys) -> str | None:
         lines.append(line)
 
 
-def _take_mark(asker: Asker, keys: Keys, suggestion: Suggestion | None) -> bool:
-    """Keep the mark that is given; an empty line takes the one suggested. False to leave."""
+def _take_mark(keys: Keys, suggestion: Suggestion | None, texts: Texts) -> int | None:
+    """One's own mark; an empty line takes the one suggested. None to leave."""
     suggested = "" if suggestion is None else str(MARKS[suggestion.mark])
     key = "drill.round.mark-suggested" if suggested else "drill.round.mark"
     while True:
-        _say(*wrap(asker.texts(key, suggested=suggested), "", ""))
+        _say(*wrap(texts(key, suggested=suggested), "", ""))
         line = keys.line()
         if line is None or line.strip().lower() == LEAVE:
-            return False
+            return None
         mark = line.strip() or suggested
         if mark in map(str, RATINGS):
-            asker.mark(int(mark))
-            return True
+            return int(mark)
 
 
 def _write_points(question: Question, suggestion: Suggestion | None, texts: Texts) -> Iterator[str]:

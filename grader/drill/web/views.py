@@ -89,6 +89,8 @@ def show_hint(desk: Desk, hint: Hint | None) -> Plain:
     if hint is None:
         is_stuck = look is not None and look.troubles
         none = texts("drill.hint.no-more" if is_stuck else "drill.hint.none")
+        if look is not None and look.refusal is not None:
+            none = texts.say(look.refusal)
         return {"said": none, "number": None, "look": show_look(desk, look)}
     said = texts(f"drill.hint.{hint.part}", number=hint.number, text=hint.text)
     more = texts("drill.hint.more") if hint.left else None
