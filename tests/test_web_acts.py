@@ -179,6 +179,12 @@ def test_a_sheet_of_shapes_is_marked_without_running_anything(served):
     assert look["wrong"].startswith("Blanks that are empty or wrong: ")
     hint = served.post(f"{one}/hint", {}).data
     assert hint["look"]["line"] in range(1, 200)
+    ended = served.post(f"{one}/finish", {"made": []}).data
+    assert (ended["look"]["score"], ended["has_report"]) == ("0", False)
+    # Who asks for it all the same can read the answer, in a frame too.
+    none = served.get(f"/drills/{drill.id}/report")
+    assert (none.status, none.text) == (404, "There is no report yet: save the file first.")
+    assert "frame-ancestors 'self'" in none.headers["content-security-policy"]
 
 
 def test_a_talk_is_marked_by_oneself_before_it_is_finished(served):
