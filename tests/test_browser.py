@@ -273,6 +273,10 @@ def test_a_talk_is_marked_point_by_point(served, open_page):
     page.get_by_role("heading", name="The clock has stopped.").wait_for()
     assert page.get_by_role("checkbox").count() == 14
     assert page.get_by_role("checkbox", checked=True).count() == 2
+    page.get_by_text("The drill is finished once this button is pressed").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="The clock has stopped.").wait_for()
+    assert page.get_by_role("checkbox", checked=True).count() == 2
     page.get_by_label("The scores have shape [B, H, L, L].").check()
     page.get_by_role("button", name="These I made").click()
     page.get_by_role("heading", name="What an interviewer would write").wait_for()

@@ -190,10 +190,19 @@ def test_a_sheet_of_shapes_is_marked_without_running_anything(served):
 def test_a_talk_is_marked_by_oneself_before_it_is_finished(served):
     drill = served.begin("talk", kind="explain")
     one = f"/api/drills/{drill.id}"
-    assert (served.get(one).data["has_report"], served.get(one).data["has_hints"]) == (False, False)
+    shown = served.get(one).data
+    assert (shown["has_report"], shown["has_hints"]) == (False, False)
     told = served.post(f"{one}/points", {}).data
     assert told["said"].startswith("The clock has stopped.")
     assert {point["made"] for point in told["points"]} == {None}
+    assert ("marking" in shown, shown["talked"]) == (False, False)
+    # The clock has stopped for everybody, and a page that is loaded again goes on with the marks.
+    again = served.get(one).data
+    assert (again["talked"], again["finished"], again["marking"]) == (True, False, told)
+    clock = [served.get(f"{one}/pulse").data["left"] for _ in range(2)]
+    assert clock == [again["left"], again["left"]]
+    mine = next(o for o in served.get("/api/home").data["open"] if o["id"] == drill.id)
+    assert (mine["talked"], mine["left"]) == (True, pytest.approx(again["left"]))
     made = [point["id"] for point in told["points"]]
     assert served.post(f"{one}/finish", {"made": "all"}).status == 422
     ended = served.post(f"{one}/finish", {"made": made[:-1]}).data

@@ -114,8 +114,13 @@ class Desk:
         return any(event.what == FINISHED for event in self.events())
 
     def time_left(self) -> float:
-        """Seconds until time is up, negative in overtime."""
-        return clock.left(self.drill, self.now())
+        """Seconds until time is up, negative in overtime; once the clock stopped, as it was then."""
+        return clock.left(self.drill, clock.stop(self.events(), self.now()))
+
+    @property
+    def is_talked(self) -> bool:
+        """True of a talk that is over, whether or not it has been marked."""
+        return any(event.what == TALKED for event in self.events())
 
     def time_is_up(self) -> bool:
         """True when this is the first one to see that time is up."""
@@ -199,7 +204,7 @@ class Desk:
             return ()
         self._check_open()
         page = self._read_if_there()
-        if not any(event.what == TALKED for event in self.events()):
+        if not self.is_talked:
             self.grade(page)
             self._note(TALKED)
         look = self.look()
@@ -242,8 +247,7 @@ class Desk:
 
         A talk counts as it was marked.
         """
-        is_marked = any(event.what == TALKED for event in self.events())
-        source = "" if is_marked else self._read_if_there()
+        source = "" if self.is_talked else self._read_if_there()
         if source:
             # Where somebody else has finished it meanwhile, theirs stands.
             with suppress(Finished):

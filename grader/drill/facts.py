@@ -9,17 +9,7 @@ from dataclasses import dataclass
 
 from grader.drill import clock
 from grader.drill.kinds import KINDS
-from grader.drill.model import (
-    FINISHED,
-    GRADED,
-    HINTED,
-    LOOKED_UP,
-    TALKED,
-    Drill,
-    Event,
-    Look,
-    Settled,
-)
+from grader.drill.model import GRADED, HINTED, LOOKED_UP, Drill, Event, Look, Settled
 
 
 @dataclass(frozen=True)
@@ -66,7 +56,7 @@ class Facts:
 
 def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: float) -> Facts:
     """The facts of a drill up to its end, or up to now; a talk ends before it is marked."""
-    end = next((event.at for event in events if event.what in (TALKED, FINISHED)), now)
+    end = clock.stop(events, now)
     saves = [event for event in events if event.what == GRADED]
     graded = [event for event in saves if not event.data["refusal"]]
     scores = [float(event.data["score"]) for event in graded]

@@ -72,9 +72,14 @@ def start(call: Call) -> Plain:
 
 
 def open_drill(call: Call) -> Plain:
-    """Everything about a drill; of a finished one its review, and where its round is."""
+    """Everything about a drill; of a finished one its review, and where its round is.
+
+    Of a talk that is over and not yet marked, its points.
+    """
     desk = call.desk
     shown = views.show_drill(desk)
+    if desk.is_talked and not desk.is_finished:
+        shown["marking"] = points(call)
     if desk.is_finished:
         shown["review"] = views.show_review(desk.finish(), desk.texts)
         shown["round"] = show_question(desk.round())

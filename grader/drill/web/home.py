@@ -11,6 +11,7 @@ from grader.drill import clock
 from grader.drill.begin import FIRST_EXERCISE
 from grader.drill.history import LEFT, MENDED, History, Row, gather_history
 from grader.drill.kinds import KINDS
+from grader.drill.model import TALKED
 from grader.drill.practice import plan_practice
 from grader.drill.schedule import EXERCISE, MISTAKE, QUESTION, Due, read_practice
 from grader.drill.web.acts import Call
@@ -30,7 +31,7 @@ def show_home(call: Call) -> Plain:
     store, texts, now = call.room.store, call.texts, time.time()
     history = gather_history(store, now)
     return {
-        "open": [_show_open(row, texts, now) for row in reversed(history.rows) if row.is_open],
+        "open": [_show_open(row, call) for row in reversed(history.rows) if row.is_open],
         "past": [_show_past(row, texts) for row in history.ended],
         "mistakes": [*_show_mistakes(history, texts)],
         "due": [_show_due(due, texts) for due in plan_practice(store, now).due[:MOST_DUE]],
@@ -44,8 +45,10 @@ def show_home(call: Call) -> Plain:
     }
 
 
-def _show_open(row: Row, texts: Texts, now: float) -> Plain:
-    return _show_which(row, texts) | {"left": clock.left(row.drill, now)}
+def _show_open(row: Row, call: Call) -> Plain:
+    left = row.drill.minutes * 60 - row.facts.spent
+    is_talked = any(event.what == TALKED for event in call.room.store.events(row.drill.id))
+    return _show_which(row, call.texts) | {"left": left, "talked": is_talked}
 
 
 def _show_past(row: Row, texts: Texts) -> Plain:

@@ -45,6 +45,7 @@ def show_pulse(desk: Desk) -> Plain:
     desk.time_is_up()
     return {
         "left": desk.time_left(),
+        "talked": desk.is_talked,
         "finished": desk.is_finished,
         "saves": sum(event.what == GRADED for event in desk.events()),
         "version": show_draft(desk)["version"],

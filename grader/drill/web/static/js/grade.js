@@ -67,13 +67,9 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
 
   // A talk is marked by oneself first.
   async function close() {
-    const {points, said} = await post(`drills/${drill.id}/points`)
-    if (points.length > 0) marking(said, points, finish)
-    else await finish([])
-  }
-
-  async function finish(made) {
-    ended(await post(`drills/${drill.id}/finish`, {made}))
+    const told = await post(`drills/${drill.id}/points`)
+    if (told.points.length > 0) marking(told)
+    else ended(await post(`drills/${drill.id}/finish`, {made: []}))
   }
 
   function attempt(act) {

@@ -26,7 +26,7 @@ function part(title, ...children) {
 function writeOpen(drill) {
   return el("li", {},
     el("a", {href: `#${drill.id}`}, say("title", drill)),
-    el("span", {class: "soft small"}, writeTime(drill.left)))
+    el("span", {class: "soft small"}, drill.talked ? say("to-mark") : writeTime(drill.left)))
 }
 
 function writeDues(dues) {
