@@ -11,6 +11,7 @@ from browsing import (
     fill,
     find_chromium,
     focused,
+    is_in_sight,
     outline,
     save,
     sideways,
@@ -100,7 +101,7 @@ def open_page(chromium, served):
 
 def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
     drill = served.begin("whole")
-    page = open_page(drill)
+    page = open_page(drill, viewport={"width": 1280, "height": 800})
     page.get_by_text("I would like you to write").wait_for()
     assert "token" not in page.url
     fill(page, WRONG)
@@ -117,6 +118,7 @@ def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
     ):
         grade.get_by_role("button", name="Hint", exact=True).click()
         grade.get_by_text(said).wait_for()
+        assert is_in_sight(page, grade.locator(".hints li").last)
     grade.get_by_text("missing-scale (line 21): the scores are not divided").first.wait_for()
     assert page.locator(".cm-marked").inner_text().strip().startswith("attn = self.attn_drop")
     look_into_report(page, grade)
@@ -211,11 +213,13 @@ def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
     one, two = (open_page(drill, shared) for _ in range(2))
     fill(two, "two = 2\n")
     fill(one, "def f(:\n")
-    save(one)
-    one.get_by_role("region", name="Grade").get_by_text("line 1").first.wait_for()
+    one.keyboard.press("Control+s")
+    grade = one.get_by_role("region", name="Grade")
+    grade.get_by_text("The file is not valid Python (line 1): invalid syntax", exact=True).wait_for()
+    one.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     two.locator(".notice").get_by_text("The file was changed outside this page, and").wait_for()
     two.get_by_role("button", name="Take the file's text").click()
-    two.locator(".say").get_by_text("Saved: ").wait_for()
+    two.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     assert "def f(:" in editor(two)
     two.keyboard.press("Control+z")
     assert "two = 2" in editor(two)
@@ -247,7 +251,7 @@ def test_the_page_goes_on_when_the_server_is_there_again(tmp_path, chromium):
         page.wait_for_function("() => document.getElementById('banner').textContent === ''")
         assert "kept = 1" in editor(page)
         page.get_by_role("button", name="Save and grade").click()
-        page.locator(".say").get_by_text("Saved: ").wait_for()
+        page.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
         assert file_of(drill).read_text() == "kept = 1\n"
         page.close()
 
@@ -258,7 +262,7 @@ def test_what_a_file_says_is_never_markup(served, open_page):
     page.get_by_text("I would like you to write").wait_for()
     fill(page, 'raise ValueError("<img src=x onerror=document.title=1><b>bold</b>")\n')
     page.keyboard.press("Control+s")
-    page.locator(".say").get_by_text("Saved: ").wait_for()
+    page.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     refusal = page.locator(".refusal")
     assert "<img src=x onerror=document.title=1><b>bold</b>" in refusal.inner_text()
     assert page.locator("main img, main b").count() == 0

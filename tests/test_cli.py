@@ -221,7 +221,7 @@ def test_file_that_cannot_be_called_exits_with_two(tmp_path):
 
 SENTENCES = {
     "missing": (None, "No such file: {path}"),
-    "syntax": ("def f(:\n", "The file is not valid Python (line 1): invalid syntax"),
+    "syntax": ("def f(:\n", "The file is not valid Python (line 1): invalid syntax Seed "),
     "no-class": ("x = 1\n", "No class with a forward method was found in the file"),
     "raises": ("1 / 0\n", "The file raises ZeroDivisionError when it is imported (line 1)"),
     "exits": ("import sys\nsys.exit(3)\n", "The file ends the program when it is imported"),

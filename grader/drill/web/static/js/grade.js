@@ -45,6 +45,8 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
       show(given.look)
       marked(given.look.line)
     }
+    // Below the buttons, which are often at the lower edge of the window.
+    list.lastElementChild?.scrollIntoView({block: "nearest"})
   }
 
   async function lookUp() {
@@ -87,6 +89,7 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
   function tell(sentence) {
     told.textContent = sentence ?? ""
     told.hidden = !sentence
+    if (sentence) told.scrollIntoView({block: "nearest"})
   }
 
   return {panel, show}
