@@ -215,7 +215,9 @@ def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
     fill(one, "def f(:\n")
     one.keyboard.press("Control+s")
     grade = one.get_by_role("region", name="Grade")
-    grade.get_by_text("The file is not valid Python (line 1): invalid syntax", exact=True).wait_for()
+    grade.get_by_text(
+        "The file is not valid Python (line 1): invalid syntax", exact=True
+    ).wait_for()
     one.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     two.locator(".notice").get_by_text("The file was changed outside this page, and").wait_for()
     two.get_by_role("button", name="Take the file's text").click()
@@ -285,3 +287,30 @@ def test_a_talk_is_marked_point_by_point(served, open_page):
     page.get_by_role("button", name="These I made").click()
     page.get_by_role("heading", name="What an interviewer would write").wait_for()
     page.get_by_text("Score 21.43 of 100").wait_for()
+
+
+def test_home_has_a_picture_for_each_kind_and_what_was_not_tried(tmp_path, chromium):
+    with serving(tmp_path) as one:
+        for kind, name in (("explain", "talk"), ("explain", "again"), ("shapes", "sheet")):
+            desk = one.room.desk(one.begin(name, kind=kind).id, one.room.texts)
+            if kind == "explain":
+                desk.mark_points([point.id for point in desk.points()][:7])
+            desk.finish()
+        page = chromium.new_page(viewport={"width": 390, "height": 844})
+        page.goto(one.address.write_url(None))
+        page.get_by_role("heading", name="Not tried yet").wait_for()
+        titles = page.locator("figcaption").all_inner_texts()
+        assert titles == ["shapes last score 0", "explain last score 50"]
+        page.get_by_role(
+            "img",
+            name="Scores over time, explain. Drills: 2, from 50 in the first to 50 in the last",
+        ).wait_for()
+        assert page.locator(".picture").nth(1).locator(".path").count() == 1
+        assert sideways(page) == 0
+        table = page.get_by_role("region", name="History")
+        assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+        page.get_by_role("button", name="self-attention: find the bugs").click()
+        assert page.get_by_role("combobox", name="Kind").input_value() == "bugs"
+        assert page.get_by_role("spinbutton", name="Minutes").input_value() == "15"
+        assert focused(page) == "Start"
+        page.close()

@@ -7,7 +7,17 @@ import yaml
 
 from grader.drill.folder import file_of
 from grader.drill.looks import dump_look
-from grader.drill.model import ANSWERED, GRADED, LOOKED_UP, REVIEWED, Event, Look, Trouble
+from grader.drill.model import (
+    ANSWERED,
+    FINISHED,
+    GRADED,
+    LOOKED_UP,
+    REVIEWED,
+    Event,
+    Look,
+    Trouble,
+)
+from grader.drill.planting import Planted
 from grader.drill.store import pack
 from grader.drill.web.draft import name_version
 from grader.model import Message
@@ -219,3 +229,31 @@ def test_planted_bugs_come_in_the_file(served):
     assert shown["text"] == drill.plan["source"]
     # What was planted and the answer stay here.
     assert not set(shown) & {"plan", "answer", "mistakes"}
+
+
+def test_planted_bugs_are_no_mistakes_of_ones_own(served, graded):
+    drill = served.begin("planted", kind="bugs")
+    before = served.get("/api/home").data
+    assert {"kind": "bugs", "exercise": "self-attention"} in before["untried"]
+    served.post(f"/api/drills/{drill.id}/finish", {"made": []})
+    after = served.get("/api/home").data
+    planted = Planted.restore(drill.plan).mistakes
+    assert after["mistakes"] == before["mistakes"]
+    assert after["planted"]["count"] - before["planted"]["count"] == len(planted) > 0
+    assert after["planted"]["found"] == before["planted"]["found"]
+    assert {"kind": "bugs", "exercise": "self-attention"} not in after["untried"]
+
+
+def test_marks_of_a_mistake_are_those_of_drills_with_code(served):
+    def end(name, mistakes, **wished):
+        drill = served.begin(name, **wished)
+        data = {"score": 1.0, "refusal": None, "mistakes": [], "passed": False}
+        events = [Event(drill.id, 1.0, GRADED, data | {"mistakes": made}) for made in mistakes]
+        served.room.store.note([*events, Event(drill.id, 2.0, FINISHED, {})])
+
+    end("made", [["missing-scale"], ["missing-scale", "mask-inverted"]])
+    end("mended", [["mask-inverted"], []])
+    end("sheet-between", [], kind="shapes")
+    shown = {one["id"]: one["became"] for one in served.get("/api/home").data["mistakes"]}
+    assert shown["missing-scale"][-2:] == ["left", ""]
+    assert shown["mask-inverted"][-2:] == ["left", "mended"]
