@@ -101,7 +101,7 @@ def open_page(chromium, served):
 
 def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
     drill = served.begin("whole")
-    page = open_page(drill, viewport={"width": 1280, "height": 800})
+    page = open_page(drill, viewport={"width": 1280, "height": 800}, color_scheme="null")
     page.get_by_text("I would like you to write").wait_for()
     assert "token" not in page.url
     fill(page, WRONG)
@@ -131,8 +131,12 @@ def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
 
 
 def look_into_report(page, grade):
+    page.get_by_role("combobox", name="Colours").select_option("dark")
     grade.get_by_role("button", name="Full report").click()
     frame = page.frame_locator("dialog iframe")
+    # It has the colours that were chosen for the page, not the system's.
+    colour = frame.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    assert colour == "rgb(18, 21, 25)"
     frame.get_by_text("the scores are not divided by the square root").first.wait_for()
     page.get_by_role("button", name="Close").click()
     grade.get_by_text("That you looked at the report is noted.").wait_for()
@@ -199,7 +203,7 @@ def test_on_a_phone_in_chinese_and_dark(served, open_page):
     page.get_by_role("combobox", name="配色").select_option("light")
     assert background(page) == "rgb(251, 250, 248)"
     page.goto(f"{served.origin}/#")
-    page.get_by_role("heading", name="新的练习").wait_for()
+    page.get_by_role("heading", name="新练习").wait_for()
     assert sideways(page) == 0
     page.get_by_role(
         "link", name=load_texts("zh").sentences["exercise.self-attention"]

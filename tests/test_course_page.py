@@ -43,7 +43,8 @@ def test_points_that_no_known_mistake_explains_are_named_by_their_areas():
     report = replace(WRONG_ONE.report, diagnosis=Diagnosis())
     rows = page([replace(WRONG_ONE, report=report)]).one("table", "list").all("tr")[1:]
     assert words(rows[0].all("td")[-1]) == (
-        "no known mistake; points lost: scaling and softmax, non-contiguous inputs, state and parameters"
+        "no known mistake; points lost: "
+        "scaling and softmax, non-contiguous inputs, state and parameters"
     )
 
 

@@ -13,7 +13,7 @@ def spent(drill: Drill, now: float) -> float:
 
 
 def stop(events: Sequence[Event], now: float) -> float:
-    """When the clock of a drill stopped, now if it runs; that of a talk stops before it is marked."""
+    """When the clock stopped, now if it runs; that of a talk stops before it is marked."""
     return next((event.at for event in events if event.what in (TALKED, FINISHED)), now)
 
 

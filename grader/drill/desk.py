@@ -114,7 +114,7 @@ class Desk:
         return any(event.what == FINISHED for event in self.events())
 
     def time_left(self) -> float:
-        """Seconds until time is up, negative in overtime; once the clock stopped, as it was then."""
+        """Seconds until time is up, negative in overtime; as it was when the clock stopped."""
         return clock.left(self.drill, clock.stop(self.events(), self.now()))
 
     @property
