@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 from grader.drill import clock
 from grader.drill.kinds import KINDS
-from grader.drill.model import GRADED, HINTED, LOOKED_UP, Drill, Event, Look, Settled
+from grader.drill.model import (
+    GRADED,
+    HINTED,
+    LOOKED_UP,
+    Drill,
+    Event,
+    Look,
+    Settled,
+)
 
 
 @dataclass(frozen=True)
