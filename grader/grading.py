@@ -228,7 +228,9 @@ def describe_failed_load(loaded: Loaded) -> Message:
     if loaded.status is Status.RAISED and fault is not None:
         fields = {"type": fault.type, "text": fault.text, "line": fault.line}
         if "SyntaxError" in fault.bases:
-            return Message("load.syntax", fields)
+            # Its text ends with the place, which the sentence has already.
+            text = re.sub(r" \([^()]*, line \d+\)$", "", fault.text)
+            return Message("load.syntax", fields | {"text": text})
         if "ImportError" in fault.bases:
             return _describe_import(fault)
         if fault.type == "EOFError":

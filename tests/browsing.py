@@ -58,6 +58,13 @@ def sideways(page):
     return page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
 
 
+def is_in_sight(page, thing):
+    """True where all of it is between the top, which stays, and the lower edge of the window."""
+    box, top = thing.bounding_box(), page.locator("#top").bounding_box()
+    lower = page.evaluate("() => innerHeight")
+    return box["y"] >= top["height"] and box["y"] + box["height"] <= lower
+
+
 def background(page):
     return page.evaluate("() => getComputedStyle(document.body).backgroundColor")
 

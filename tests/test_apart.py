@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from grader.worker import describe
-from grader.worker.apart import ELSEWHERE, Apart
+from grader.worker.apart import Apart
 
 # What forward does with the plain tensor self.t of shape [3] and x of shape [2, 3] -> does it fail.
 USES = {
@@ -44,11 +44,46 @@ USES = {
     "x + self.registered": False,
     "self.layer(x)": False,
     "(x + self.t) if self.t.device == x.device else x": False,
+    "x + self.t.to(str(x.device))": False,
+    "x + self.t.to(device=x.device.type)": False,
+    "x + self.t.to(torch.device(x.device.type, x.device.index))": False,
+    "x + torch.zeros(3, device=str(x.device))": False,
+    "x + self.t.view(1, 3).expand_as(x).to(x.device)": False,
+    "x + torch.broadcast_tensors(self.t, x)[0].to(x)": False,
+    "x + x.new_tensor(self.t.tolist())": False,
+    "x + torch.zeros_like(x[0] * 2).copy_(self.t)": False,
+    "x + torch.zeros_like(self.t, device=x.device)": False,
+    "nn.Linear(3, 3).to(x.device)(x)": False,
+    "torch.vmap(lambda row: self.layer(row) + self.t.to(row.device))(x)": False,
+    "assigned(self, x.device) + x": False,
+    "without_autocast(x) + self.t.to(x)": False,
     # Moved and thrown away: what is left behind is as it was.
     "(self.t.to(x.device), x + self.t)[1]": True,
 }
+# Of these the stand-in for a GPU that torch has, which is none, knows nothing.
+ON_A_GPU = {
+    "x + (self.t.cuda() if x.is_cuda else self.t)": False,
+    "x + (self.t.cuda() if x.device.type == 'cuda' else self.t)": False,
+    "x + self.t.to('cuda' if x.is_cuda else 'cpu')": False,
+    "x + self.t.to(x.get_device() if x.is_cuda else 'cpu')": False,
+    "x + (self.t if self.t.is_cpu == x.is_cpu else self.t.to(x.device))": False,
+    "x + x.new_tensor(self.t)": False,
+    "x + (self.t if x.is_cuda else self.t.cuda())": True,
+    "x + self.t.cuda().cpu()": True,
+    "x + x.cpu()": True,
+}
 # Refused on a GPU, and not by torch's stand-in for one.
 LET_PASS = ("nn.functional.linear(x, self.t.view(1, 3))", "x.add_(self.t)", "self.t[x.argmax(-1)]")
+
+
+def assigned(module, device):
+    module.t.data = module.t.data.to(device)
+    return module.t
+
+
+def without_autocast(x):
+    with torch.autocast(x.device.type, enabled=False):
+        return x * 2
 
 
 class Module(nn.Module):
@@ -76,20 +111,21 @@ def fails_apart(module):
     return None
 
 
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("use", [*USES, *ON_A_GPU])
 def test_forward_fails_where_two_devices_meet(use):
     said = "Expected all tensors to be on the same device, but found at least two devices"
-    assert fails_apart(Module(use)) == (said if USES[use] else None)
+    assert fails_apart(Module(use)) == (said if (USES | ON_A_GPU)[use] else None)
 
 
 @pytest.mark.every
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("use", [use for use in USES if use not in LET_PASS])
 def test_so_does_it_on_the_device_that_torch_has_for_it(use):
-    module = Module(use).to(ELSEWHERE)
+    module = Module(use).to("meta")
     try:
         with torch.no_grad():
-            module(torch.randn(2, 3).to(ELSEWHERE))
+            module(torch.randn(2, 3).to("meta"))
         failed = False
     except (RuntimeError, ValueError) as error:
         failed = "device" in str(error)
@@ -103,5 +139,5 @@ def test_what_moves_itself_along_is_not_left_behind():
             self.t, self.kept = fn(self.t), [fn(t) for t in self.kept]
             return self
 
-    assert describe.stray(Module("x").to(ELSEWHERE)) == ["kept[0]", "t"]
-    assert describe.stray(Careful("x").to(ELSEWHERE)) == []
+    assert describe.stray(Module("x").to("meta")) == ["kept[0]", "t"]
+    assert describe.stray(Careful("x").to("meta")) == []

@@ -11,6 +11,7 @@ from browsing import (
     fill,
     find_chromium,
     focused,
+    is_in_sight,
     outline,
     save,
     sideways,
@@ -100,7 +101,7 @@ def open_page(chromium, served):
 
 def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
     drill = served.begin("whole")
-    page = open_page(drill)
+    page = open_page(drill, viewport={"width": 1280, "height": 800}, color_scheme="null")
     page.get_by_text("I would like you to write").wait_for()
     assert "token" not in page.url
     fill(page, WRONG)
@@ -117,6 +118,7 @@ def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
     ):
         grade.get_by_role("button", name="Hint", exact=True).click()
         grade.get_by_text(said).wait_for()
+        assert is_in_sight(page, grade.locator(".hints li").last)
     grade.get_by_text("missing-scale (line 21): the scores are not divided").first.wait_for()
     assert page.locator(".cm-marked").inner_text().strip().startswith("attn = self.attn_drop")
     look_into_report(page, grade)
@@ -129,8 +131,12 @@ def test_a_drill_from_a_wrong_answer_to_a_question(served, open_page):
 
 
 def look_into_report(page, grade):
+    page.get_by_role("combobox", name="Colours").select_option("dark")
     grade.get_by_role("button", name="Full report").click()
     frame = page.frame_locator("dialog iframe")
+    # It has the colours that were chosen for the page, not the system's.
+    colour = frame.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    assert colour == "rgb(18, 21, 25)"
     frame.get_by_text("the scores are not divided by the square root").first.wait_for()
     page.get_by_role("button", name="Close").click()
     grade.get_by_text("That you looked at the report is noted.").wait_for()
@@ -197,7 +203,7 @@ def test_on_a_phone_in_chinese_and_dark(served, open_page):
     page.get_by_role("combobox", name="配色").select_option("light")
     assert background(page) == "rgb(251, 250, 248)"
     page.goto(f"{served.origin}/#")
-    page.get_by_role("heading", name="新的练习").wait_for()
+    page.get_by_role("heading", name="新练习").wait_for()
     assert sideways(page) == 0
     page.get_by_role(
         "link", name=load_texts("zh").sentences["exercise.self-attention"]
@@ -211,11 +217,15 @@ def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
     one, two = (open_page(drill, shared) for _ in range(2))
     fill(two, "two = 2\n")
     fill(one, "def f(:\n")
-    save(one)
-    one.get_by_role("region", name="Grade").get_by_text("line 1").first.wait_for()
+    one.keyboard.press("Control+s")
+    grade = one.get_by_role("region", name="Grade")
+    grade.get_by_text(
+        "The file is not valid Python (line 1): invalid syntax", exact=True
+    ).wait_for()
+    one.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     two.locator(".notice").get_by_text("The file was changed outside this page, and").wait_for()
     two.get_by_role("button", name="Take the file's text").click()
-    two.locator(".say").get_by_text("Saved: ").wait_for()
+    two.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     assert "def f(:" in editor(two)
     two.keyboard.press("Control+z")
     assert "two = 2" in editor(two)
@@ -247,7 +257,7 @@ def test_the_page_goes_on_when_the_server_is_there_again(tmp_path, chromium):
         page.wait_for_function("() => document.getElementById('banner').textContent === ''")
         assert "kept = 1" in editor(page)
         page.get_by_role("button", name="Save and grade").click()
-        page.locator(".say").get_by_text("Saved: ").wait_for()
+        page.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
         assert file_of(drill).read_text() == "kept = 1\n"
         page.close()
 
@@ -258,7 +268,7 @@ def test_what_a_file_says_is_never_markup(served, open_page):
     page.get_by_text("I would like you to write").wait_for()
     fill(page, 'raise ValueError("<img src=x onerror=document.title=1><b>bold</b>")\n')
     page.keyboard.press("Control+s")
-    page.locator(".say").get_by_text("Saved: ").wait_for()
+    page.locator(".say").get_by_text("Saved, but not graded; Grade says why.").wait_for()
     refusal = page.locator(".refusal")
     assert "<img src=x onerror=document.title=1><b>bold</b>" in refusal.inner_text()
     assert page.locator("main img, main b").count() == 0
@@ -273,7 +283,38 @@ def test_a_talk_is_marked_point_by_point(served, open_page):
     page.get_by_role("heading", name="The clock has stopped.").wait_for()
     assert page.get_by_role("checkbox").count() == 14
     assert page.get_by_role("checkbox", checked=True).count() == 2
+    page.get_by_text("The drill is finished once this button is pressed").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="The clock has stopped.").wait_for()
+    assert page.get_by_role("checkbox", checked=True).count() == 2
     page.get_by_label("The scores have shape [B, H, L, L].").check()
     page.get_by_role("button", name="These I made").click()
     page.get_by_role("heading", name="What an interviewer would write").wait_for()
     page.get_by_text("Score 21.43 of 100").wait_for()
+
+
+def test_home_has_a_picture_for_each_kind_and_what_was_not_tried(tmp_path, chromium):
+    with serving(tmp_path) as one:
+        for kind, name in (("explain", "talk"), ("explain", "again"), ("shapes", "sheet")):
+            desk = one.room.desk(one.begin(name, kind=kind).id, one.room.texts)
+            if kind == "explain":
+                desk.mark_points([point.id for point in desk.points()][:7])
+            desk.finish()
+        page = chromium.new_page(viewport={"width": 390, "height": 844})
+        page.goto(one.address.write_url(None))
+        page.get_by_role("heading", name="Not tried yet").wait_for()
+        titles = page.locator("figcaption").all_inner_texts()
+        assert titles == ["shapes last score 0", "explain last score 50"]
+        page.get_by_role(
+            "img",
+            name="Scores over time, explain. Drills: 2, from 50 in the first to 50 in the last",
+        ).wait_for()
+        assert page.locator(".picture").nth(1).locator(".path").count() == 1
+        assert sideways(page) == 0
+        table = page.get_by_role("region", name="History")
+        assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+        page.get_by_role("button", name="self-attention: find the bugs").click()
+        assert page.get_by_role("combobox", name="Kind").input_value() == "bugs"
+        assert page.get_by_role("spinbutton", name="Minutes").input_value() == "15"
+        assert focused(page) == "Start"
+        page.close()

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nursing
 import pytest
 from pages import read_page
 from sources import attention
@@ -19,17 +20,18 @@ RIGHT = ROOT / "reference" / "self_attention.py"
 WRONG = ROOT / "tests" / "submissions" / "wrong" / "missing_scale.py"
 
 
-def mha_grade(*arguments, folder=None, env=None):
+def mha_grade(*arguments, folder=None, env=None, nursed=True):
     """Run the command in a process of its own."""
     command = [sys.executable, "-m", "grader", *map(str, arguments)]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **(env or {})}
+    places = nursing.environment() if nursed else {"PYTHONPATH": str(ROOT)}
+    environment = {"PATH": "/usr/bin:/bin", **places, **(env or {})}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=folder, env=environment, timeout=120
     )
 
 
 def test_right_file_exits_with_zero():
-    done = mha_grade(RIGHT, "--seed", 5)
+    done = mha_grade(RIGHT, "--seed", 5, nursed=False)
     assert done.returncode == 0, done.stderr
     assert "Score: 100 / 100" in done.stdout
     assert "Every case passed." in done.stdout
@@ -219,7 +221,7 @@ def test_file_that_cannot_be_called_exits_with_two(tmp_path):
 
 SENTENCES = {
     "missing": (None, "No such file: {path}"),
-    "syntax": ("def f(:\n", "The file is not valid Python (line 1): invalid syntax"),
+    "syntax": ("def f(:\n", "The file is not valid Python (line 1): invalid syntax Seed "),
     "no-class": ("x = 1\n", "No class with a forward method was found in the file"),
     "raises": ("1 / 0\n", "The file raises ZeroDivisionError when it is imported (line 1)"),
     "exits": ("import sys\nsys.exit(3)\n", "The file ends the program when it is imported"),

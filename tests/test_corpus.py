@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from zlib import crc32
 
 import pytest
+from sharing import as_parameter
 
 from grader.grading import Request, grade
 from grader.intake import read_submission
@@ -19,8 +19,6 @@ CORPUS = Path(__file__).parent / "submissions"
 FILES = [
     path for kind in ("right", "wrong", "pairs") for path in sorted(CORPUS.glob(f"{kind}/*.py"))
 ]
-# The suite takes one file in so many, chosen by name: a new file moves no other in or out.
-ONE_IN = 3
 HEADER = re.compile(
     r"# mha-grade: (?P<exercise>[\w-]+); expect: (?P<expect>passed|failed|refused)"
     r"(?:; in: (?P<areas>[\w, -]+); mistake: (?P<mistake>[\w, -]+)(?:; line: [\d, /]+)?)?$"
@@ -39,13 +37,6 @@ def read_header(path: Path) -> Expectation:
     assert found is not None, f"{path.name}: the first line does not say what to expect"
     areas = tuple((found["areas"] or "").split(", ")) if found["areas"] else ()
     return Expectation(found["exercise"], found["expect"], areas)
-
-
-def as_parameter(path):
-    """A file of the suite, or one of all the others, which are graded where every file is."""
-    is_taken = crc32(path.stem.encode()) % ONE_IN == 0
-    marks = () if is_taken else pytest.mark.every
-    return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=marks)
 
 
 @pytest.mark.parametrize("path", [as_parameter(path) for path in FILES])

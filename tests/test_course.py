@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import nursing
 import pytest
 from pages import read_page
 from test_cli import mha_grade
@@ -282,7 +283,9 @@ def test_killed_and_run_again_nothing_is_lost_or_twice(folder, tmp_path):
     results = tmp_path / "grades.db"
     command = [sys.executable, "-m", "grader", str(folder), "--results", str(results)]
     command += ["--jobs", "1", "--trust-these-files"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    environment = os.environ | nursing.environment()
+    process = subprocess.Popen(command, **streams, cwd=ROOT, env=environment)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and count(results) < 2:
         time.sleep(0.05)

@@ -8,6 +8,7 @@ from samples import BATCH, ENGLISH, OURS, RIGHT_ONE, WRONG_ONE, evil
 from test_html import EVIDENCE, words
 
 from grader.exports import EXPORTS
+from grader.model import Diagnosis
 from grader.reports import PLAIN
 from grader.reports.html.page import style
 
@@ -38,6 +39,15 @@ def test_list_says_what_a_teacher_looks_for():
     ]
 
 
+def test_points_that_no_known_mistake_explains_are_named_by_their_areas():
+    report = replace(WRONG_ONE.report, diagnosis=Diagnosis())
+    rows = page([replace(WRONG_ONE, report=report)]).one("table", "list").all("tr")[1:]
+    assert words(rows[0].all("td")[-1]) == (
+        "no known mistake; points lost: "
+        "scaling and softmax, non-contiguous inputs, state and parameters"
+    )
+
+
 def test_figures_are_those_of_the_terminal():
     read = page()
     assert words(read.all("header")[0]) == (
@@ -48,10 +58,14 @@ def test_figures_are_those_of_the_terminal():
         "0-10: 0; 10-20: 0; 20-30: 0; 30-40: 2; 40-50: 0; 50-60: 0; 60-70: 0; 70-80: 0; "
         "80-90: 0; 90-100: 0; 100: 1"
     )
-    assert [r.attrs["height"] for r in histogram.all("rect")] == ["140", "70"]
+    assert [r.attrs["height"] for r in histogram.all("rect")] == ["120", "60"]
+    # Below a column stands where it begins; the full score has one of its own.
+    assert [words(label) for label in histogram.all("text", "axis")] == [
+        *("0", "10", "20", "30", "40", "50", "60", "70", "80", "90", "100")
+    ]
     shares = read.one("table", "shares").all("tr")[1:]
     assert [words(row) for row in shares] == [
-        *("transposed-storage100%", "values100%", "values-wide-heads100%")
+        *("transposed-storage100% 2 of 2", "values100% 2 of 2", "values-wide-heads100% 2 of 2")
     ]
     # Of those who got so far; the one that passed has no such case.
     mistakes = read.one("table", "mistakes").all("tr")[1:]

@@ -8,7 +8,7 @@ from grader.drill.begin import Wish, begin
 from grader.drill.cli.words import write_look
 from grader.drill.desk import Desk
 from grader.drill.folder import marked
-from grader.drill.model import GRADED, OVERTIME, REVIEWED
+from grader.drill.model import FINISHED, GRADED, OVERTIME, REVIEWED
 from grader.drill.store import Store
 from grader.drill.warm import Warm
 from grader.errors import UnusableSubmission, UsageError
@@ -67,6 +67,22 @@ def test_what_there_is_not_is_refused_before_anything_is_written(store, tmp_path
         begin(store, Wish(folder=tmp_path / "work", **wish))
     assert caught.value.message.key == key
     assert not (tmp_path / "work").exists()
+
+
+def test_where_no_drill_came_of_it_nothing_is_left_behind(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("grader.drill.folder.MARKER", "no/such/folder")
+    with pytest.raises(UsageError) as caught:
+        sit_down(store, tmp_path / "work")
+    assert caught.value.message.key == "file.not-created"
+    assert not (tmp_path / "work").exists()
+    monkeypatch.undo()
+    store._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(UsageError) as caught:
+        sit_down(store, tmp_path / "work")
+    assert caught.value.message.key == "drill.store-unusable"
+    assert not (tmp_path / "work").exists()
+    store._connection.execute("PRAGMA query_only = 0")
+    assert sit_down(store, tmp_path / "work").read()
 
 
 def test_random_exercise_follows_from_the_seed(store, tmp_path):
@@ -235,6 +251,44 @@ def test_finished_drill_is_closed_for_good(desk, store):
             act()
         assert caught.value.message.key == "drill.finished"
     assert store.open_drills() == []
+
+
+def overtaken(desk, store):
+    """A desk at the same drill that another one finishes while this one grades."""
+
+    class Slow(Judge):
+        def grade(self, submission):
+            seen = super().grade(submission)
+            self.review = desk.finish()
+            return seen
+
+    return Desk(store, store.drill(desk.drill.id), desk.texts, Slow(), desk.now)
+
+
+def test_a_grade_that_ends_after_the_drill_was_finished_elsewhere_is_not_kept(desk, store):
+    slow = overtaken(desk, store)
+    with pytest.raises(UsageError) as caught:
+        slow.grade("mistake:missing-scale")
+    assert caught.value.message.key == "drill.finished"
+    assert [e.what for e in slow.events()] == [GRADED, FINISHED, REVIEWED]
+    assert slow.look().score == 100
+    assert slow.finish() == slow.warm.review
+
+
+def test_two_that_finish_at_once_write_one_end(desk, store, tmp_path):
+    (tmp_path / "work" / "self_attention.py").write_text("area:state")
+    slow = overtaken(desk, store)
+    assert slow.finish() == slow.warm.review
+    assert [e.what for e in slow.events()] == [GRADED, FINISHED, REVIEWED]
+
+
+def test_overtime_is_nothing_to_a_finished_drill(store, tmp_path):
+    clock = Clock()
+    desk = sit_down(store, tmp_path / "late", clock)
+    desk.finish()
+    clock.now += 3600
+    assert not desk.time_is_up()
+    assert OVERTIME not in [e.what for e in desk.events()]
 
 
 def test_two_drills_do_not_mix(store, tmp_path):

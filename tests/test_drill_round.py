@@ -119,19 +119,9 @@ def test_who_comes_back_is_told_what_was_asked_before(desk, follow_up):
     assert again.before == asked.said
 
 
-class Lines:
-    """Lines that are typed, one after the other."""
-
-    def __init__(self, *lines):
-        self.left = [*lines]
-
-    def line(self):
-        return self.left.pop(0) if self.left else None
-
-
 def test_mark_may_be_a_word_and_what_is_none_is_said(desk, follow_up, capsys):
     first = follow_up.ask().question.id
-    hold_round(follow_up, Lines("", "fine", "Good", "s", "a first line", "q"))
+    hold_round(follow_up, Typed("", "fine", "Good", "s", "a first line", "q"))
     told = " ".join(capsys.readouterr().out.split())
     assert "fine is no mark: type 1, 2, 3 or 4, or the word beside it." in told
     assert f" 1 of {follow_up.ask().count}. " in told
@@ -139,6 +129,35 @@ def test_mark_may_be_a_word_and_what_is_none_is_said(desk, follow_up, capsys):
     assert [event.data["rating"] for event in desk.events() if event.what == MARKED] == [3]
     assert questions(desk, ANSWERED) == []
     before = follow_up.ask().before
-    hold_round(follow_up, Lines("q"))
+    hold_round(follow_up, Typed("q"))
     told = " ".join(capsys.readouterr().out.split())
     assert f"The question before was: {before}" in told
+
+
+class Typed:
+    """A terminal at which these lines are typed, and something happens before one of them."""
+
+    def __init__(self, *lines, before=None):
+        self.lines = list(lines)
+        self.before = before
+
+    def line(self):
+        if self.before is not None and len(self.lines) == self.before[0]:
+            self.before[1]()
+        return self.lines.pop(0) if self.lines else None
+
+
+# Lines that are left when the other terminal gives its mark: before the answer, before the mark.
+@pytest.mark.parametrize("left", [3, 1])
+def test_what_is_said_to_a_question_counts_for_no_other(desk, follow_up, capsys, left):
+    elsewhere = desk.round()
+    first = follow_up.ask().question.id
+    keys = Typed("mine", "", "4", before=(left, lambda: elsewhere.mark(1)))
+    hold_round(follow_up, keys)
+    assert questions(desk, MARKED) == [first]
+    assert [e.data["rating"] for e in desk.events() if e.what == MARKED] == [1]
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "This question was answered somewhere else meanwhile; nothing of it was kept here." in said
+    )
+    assert said.endswith(" ".join(follow_up.ask().said.split()))

@@ -4,15 +4,19 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 import time
 
+import nursing
 import pytest
-from drills import RIGHT, ROOT, WRONG
+from drills import RIGHT, WRONG
 
+from grader.drill.model import Event
+from grader.drill.store import Store
 from grader.reports.columns import columns
 from grader.texts import load_pages
 
@@ -77,19 +81,23 @@ class Terminal:
 
 
 def environment(data):
-    known = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "LANG": "en_US.UTF-8"}
+    known = {"PATH": "/usr/bin:/bin", "LANG": "en_US.UTF-8", **nursing.environment()}
     return known | {"MHA_GRADE_DATA": str(data), "COLUMNS": "100", "TERM": "xterm"}
 
 
-def mha_drill(*arguments, folder, typed=""):
-    """Run the command in a process of its own, its data beside the folder."""
+def joined(text):
+    return " ".join(text.split())
+
+
+def mha_drill(*arguments, folder, typed="", data=None):
+    """Run the command in a process of its own, its data beside the folder unless said."""
     return subprocess.run(
         [sys.executable, "-m", "grader.drill", *map(str, arguments)],
         input=typed,
         capture_output=True,
         text=True,
         cwd=folder,
-        env=environment(folder / "data"),
+        env=environment(data or folder / "data"),
         timeout=120,
     )
 
@@ -165,6 +173,19 @@ def test_deleted_file_is_told_once_and_touch_is_nothing(start):
     terminal.wait_for("100 of 100 (+23.56)")
     assert terminal.said.count("76.44 of 100") == 1
     assert terminal.said.count("is gone") == 1
+
+
+def test_a_narrow_terminal_shows_the_clock_on_one_line(start, monkeypatch):
+    wide = environment
+    monkeypatch.setitem(globals(), "environment", lambda data: wide(data) | {"COLUMNS": "20"})
+    terminal, _ = start()
+    terminal.wait_for("left h hint")
+    terminal.type("q")
+    terminal.wait_for("stays open and its clock goes on.")
+    assert re.search(r"2\d:\d\d left  h hint", terminal.said)
+    # Only where the keys are told once, above the clock.
+    assert terminal.said.count("r report") == 1
+    assert terminal.leave() == 0
 
 
 def test_a_file_that_never_ends_gives_way_to_the_next_save(start):
@@ -288,6 +309,51 @@ def test_commands_find_their_drill(tmp_path):
     assert "There is no drill none. Open: " in unknown.stderr
 
 
+def test_where_the_file_is_no_python_the_hint_says_so(tmp_path):
+    mha_drill("start", "--folder", "work", folder=tmp_path)
+    (tmp_path / "work" / "self_attention.py").write_text("def (:")
+    hint = mha_drill("hint", folder=tmp_path)
+    assert joined(hint.stdout).startswith("The file is not valid Python (line 1): ")
+
+
+def test_a_folder_that_was_moved_is_found_from_within(tmp_path):
+    mha_drill("start", "--folder", "work", folder=tmp_path)
+    (tmp_path / "work").rename(tmp_path / "moved")
+    (tmp_path / "moved" / "self_attention.py").write_text(RIGHT)
+    copied = tmp_path / "copied"
+    shutil.copytree(tmp_path / "moved", copied)
+    data = {"data": tmp_path / "data"}
+    assert f"in {tmp_path}/work" in joined(mha_drill("status", folder=tmp_path).stdout)
+    inside = mha_drill("status", folder=tmp_path / "moved", **data)
+    assert f"in {tmp_path}/moved" in joined(inside.stdout)
+    # As long as there is one where it was, a copy is none.
+    assert f"in {tmp_path}/moved" in joined(mha_drill("status", folder=copied, **data).stdout)
+    done = mha_drill("finish", folder=tmp_path)
+    assert "Score 100 of 100" in done.stdout
+
+
+def test_in_a_folder_that_is_gone_the_drill_is_found_all_the_same(tmp_path):
+    mha_drill("start", "--folder", "work", folder=tmp_path)
+    shutil.rmtree(tmp_path / "work")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'rmdir ../gone; "$0" -m grader.drill status; "$0" -m grader.drill start'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable],
+        capture_output=True,
+        text=True,
+        cwd=gone,
+        env=environment(tmp_path / "data"),
+        timeout=120,
+    )
+    assert "Nothing has been graded yet." in done.stdout
+    assert re.fullmatch(
+        r"mha-drill: The file cannot be written here \(No such file or directory\): "
+        r"self-attention-\w{4}\n",
+        done.stderr,
+    )
+
+
 def test_hint_and_finish_without_a_watcher_grade_and_ask(tmp_path):
     mha_drill("start", "--folder", "work", folder=tmp_path)
     (tmp_path / "work" / "self_attention.py").write_text(WRONG)
@@ -319,6 +385,35 @@ def test_export_and_delete(tmp_path):
     )
     assert (tmp_path / "work" / "self_attention.py").exists()
     assert mha_drill("delete", "--yes", folder=tmp_path).returncode == 0
+
+
+def test_export_gives_nothing_away_of_a_drill_that_is_open(tmp_path):
+    mha_drill("start", "--kind", "bugs", "--folder", "work", "--seed", 5, folder=tmp_path)
+    with open(tmp_path / "work" / "self_attention.py", "a") as file:
+        file.write("\n# saved\n")
+    mha_drill("hint", folder=tmp_path)
+    mha_drill("export", "open.json", folder=tmp_path)
+    (drill,) = json.loads((tmp_path / "open.json").read_text())["drills"]
+    assert drill["plan"] == {}
+    assert [event["what"] for event in drill["events"]] == ["graded", "hinted"]
+    names = [name for name in load_pages("en") if name in (tmp_path / "open.json").read_text()]
+    assert names == []
+    mha_drill("finish", folder=tmp_path)
+    mha_drill("export", "ended.json", folder=tmp_path)
+    (drill,) = json.loads((tmp_path / "ended.json").read_text())["drills"]
+    made = [spot["mistake"] for spot in drill["plan"]["spots"]]
+    assert made
+    assert set(made) & set(drill["events"][0]["mistakes"])
+    assert drill["events"][1]["about"].startswith("mistake:")
+
+
+def test_half_characters_can_be_exported(tmp_path):
+    store = Store(tmp_path / "data")
+    store.note([Event("", 1.0, "answered", {"text": "half \ud800"})])
+    store.close()
+    assert mha_drill("export", "all.json", folder=tmp_path).returncode == 0
+    kept = json.loads((tmp_path / "all.json").read_text())
+    assert kept["elsewhere"][0]["text"] == "half \ud800"
 
 
 def test_without_a_command_says_what_there_is(tmp_path):

@@ -122,6 +122,32 @@ def test_file_that_never_ends_can_be_dropped(warm):
     assert again(warm, RIGHT).all_passed
 
 
+@pytest.mark.parametrize("source", ["while True: pass", "forward"])
+def test_what_is_dropped_is_not_waited_for(monkeypatch, source):
+    terms = load_exercise(EXERCISE)
+    hours = replace(terms.limits, load_seconds=1e4, probe_seconds=1e4, total_seconds=1e4)
+    monkeypatch.setattr(Warm, "_terms", replace(terms, limits=hours))
+    if source == "forward":
+        source = RIGHT.replace("        scores = ", "        while True: pass\n        scores = ")
+    opened, ended = Warm(EXERCISE, 5), []
+    again(opened, RIGHT)
+
+    def grade_it():
+        with pytest.raises(LateError) as caught:
+            opened.grade(submit_text("a.py", source))
+        ended.append(caught.value.message.key)
+
+    thread = threading.Thread(target=grade_it, daemon=True)
+    thread.start()
+    for _ in range(600):
+        thread.join(0.1)
+        if not thread.is_alive():
+            break
+        opened.drop()
+    assert ended == ["drill.dropped"]
+    opened.close()
+
+
 def test_lost_zygote_is_begun_again(warm):
     again(warm, RIGHT)
     warm._forge.launched.process.kill()

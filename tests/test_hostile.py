@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 from lesser import WHO, launch_lesser
+from sharing import as_parameter
 
 import grader.grading
 from grader.bank import load_exercise
@@ -175,7 +176,7 @@ def check_escapers(printed):
     assert not any(odd in logged for odd in ("\n", "::", "##["))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [as_parameter(path) for path in FILES])
 def test_hostile_file_gets_what_its_header_says(path, grade_hostile, forge, plants):
     report = grade_hostile(path)
     said = check_at_every_level(path, report, forge)

@@ -3,11 +3,11 @@
 Every run is a pytest of its own, which finds the plugin as an installed package would offer it.
 """
 
-import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import nursing
 import pytest
 
 from grader.bank import load_exercise
@@ -72,7 +72,8 @@ def run(pytester, monkeypatch):
     lines = f"[pytest11]\n{entry[1]} = {entry[2]}\n"
     (metadata / "entry_points.txt").write_text(lines, encoding="utf-8")
     (metadata / "METADATA").write_text("Name: mha-grade\nVersion: 0\n", encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(metadata.parent), str(ROOT)]))
+    for name, value in nursing.environment(metadata.parent).items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("LANG", "C")
     monkeypatch.delenv("LC_ALL", raising=False)
 

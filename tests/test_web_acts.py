@@ -7,7 +7,17 @@ import yaml
 
 from grader.drill.folder import file_of
 from grader.drill.looks import dump_look
-from grader.drill.model import GRADED, LOOKED_UP, REVIEWED, Event, Look, Trouble
+from grader.drill.model import (
+    ANSWERED,
+    FINISHED,
+    GRADED,
+    LOOKED_UP,
+    REVIEWED,
+    Event,
+    Look,
+    Trouble,
+)
+from grader.drill.planting import Planted
 from grader.drill.store import pack
 from grader.drill.web.draft import name_version
 from grader.model import Message
@@ -54,6 +64,29 @@ def test_a_drill_comes_with_its_task_and_file(served):
     assert chinese["exercise"] == load_texts("zh").sentences["exercise.self-attention"]
 
 
+def reply(served, path, what, **sent):
+    """What is sent about the question that is asked now."""
+    question = served.get(path).data["round"]["question"]
+    return served.post(f"{path}/{what}", {"question": question, **sent})
+
+
+def test_what_is_said_to_a_question_counts_for_no_other(served, graded):
+    drill = served.begin("twice")
+    one = f"/api/drills/{drill.id}"
+    first = served.post(f"{one}/finish", {"made": []}).data["round"]["question"]
+    second = reply(served, one, "mark", rating=3).data["round"]["question"]
+    for what in ({"rating": 1}, {"text": "typed on another page"}):
+        sent = {"question": first, **what}
+        refused = served.post(f"{one}/{'mark' if 'rating' in what else 'answer'}", sent)
+        assert (refused.status, refused.data["said"]) == (
+            422,
+            "This question was answered somewhere else meanwhile. Load the page again; the round "
+            "goes on from there.",
+        )
+    assert served.get(one).data["round"]["question"] == second
+    assert not any(e.what == ANSWERED for e in served.room.store.events(drill.id))
+
+
 def test_the_round_shows_what_a_good_answer_has_only_after_one(served, graded):
     drill = served.begin("round", level="senior")
     one = f"/api/drills/{drill.id}"
@@ -61,18 +94,18 @@ def test_the_round_shows_what_a_good_answer_has_only_after_one(served, graded):
     assert asked["review"]["recommendation"].startswith("Recommendation: ")
     first = asked["round"]
     assert (first["answered"], set(first)) == (False, {"answered", "question"})
-    answered = served.post(f"{one}/answer", {"text": HOSTILE}).data["round"]
+    answered = reply(served, one, "answer", text=HOSTILE).data["round"]
     assert (answered["answered"], answered["typed"]) == (True, HOSTILE)
     assert (answered["question"], answered["suggested"]) == (first["question"], 1)
     assert len(answered["found"]) >= 4
     assert answered["trap"]
-    assert served.post(f"{one}/mark", {"rating": "4"}).status == 422
-    assert served.post(f"{one}/mark", {"rating": True}).status == 422
-    assert served.post(f"{one}/mark", {"rating": 9}).status == 422
-    second = served.post(f"{one}/mark", {"rating": 3}).data["round"]
+    assert reply(served, one, "mark", rating="4").status == 422
+    assert reply(served, one, "mark", rating=True).status == 422
+    assert reply(served, one, "mark", rating=9).status == 422
+    second = reply(served, one, "mark", rating=3).data["round"]
     assert second["question"] != first["question"]
     assert served.get(one).data["round"] == second
-    spoken = served.post(f"{one}/answer", {"text": ""}).data["round"]
+    spoken = reply(served, one, "answer", text="").data["round"]
     assert (spoken["answered"], spoken["typed"], spoken["found"]) == (True, "", [])
     assert len(spoken["points"]) >= 3
 
@@ -84,11 +117,11 @@ def test_an_answer_that_states_the_trap_is_challenged(served, graded):
     desk = served.room.desk(drill.id, served.room.texts)
     while asked["question"] is not None:
         typed = ANSWERS[desk.round().ask().question.id]["weak"]["says"]
-        answered = served.post(f"{one}/answer", {"text": typed}).data["round"]
+        answered = reply(served, one, "answer", text=typed).data["round"]
         if not answered["answered"]:
             assert answered["question"] not in (None, asked["question"])
             return
-        asked = served.post(f"{one}/mark", {"rating": 1}).data["round"]
+        asked = reply(served, one, "mark", rating=1).data["round"]
     pytest.fail("no answer was challenged")
 
 
@@ -99,8 +132,8 @@ def test_questions_that_are_due_are_asked_without_a_drill(served):
     assert [one["kind"] for one in due] == ["question"]
     asked = served.get("/api/due").data["round"]
     assert asked == {"answered": False, "question": due[0]["said"]}
-    assert len(served.post("/api/due/answer", {"text": ""}).data["round"]["points"]) >= 3
-    after = served.post("/api/due/mark", {"rating": 4}).data["round"]
+    assert len(reply(served, "/api/due", "answer", text="").data["round"]["points"]) >= 3
+    after = reply(served, "/api/due", "mark", rating=4).data["round"]
     assert after["question"] is None
     assert [one["id"] for one in served.get("/api/home").data["due"]].count("why-scale") == 0
 
@@ -156,15 +189,30 @@ def test_a_sheet_of_shapes_is_marked_without_running_anything(served):
     assert look["wrong"].startswith("Blanks that are empty or wrong: ")
     hint = served.post(f"{one}/hint", {}).data
     assert hint["look"]["line"] in range(1, 200)
+    ended = served.post(f"{one}/finish", {"made": []}).data
+    assert (ended["look"]["score"], ended["has_report"]) == ("0", False)
+    # Who asks for it all the same can read the answer, in a frame too.
+    none = served.get(f"/drills/{drill.id}/report")
+    assert (none.status, none.text) == (404, "There is no report yet: save the file first.")
+    assert "frame-ancestors 'self'" in none.headers["content-security-policy"]
 
 
 def test_a_talk_is_marked_by_oneself_before_it_is_finished(served):
     drill = served.begin("talk", kind="explain")
     one = f"/api/drills/{drill.id}"
-    assert (served.get(one).data["has_report"], served.get(one).data["has_hints"]) == (False, False)
+    shown = served.get(one).data
+    assert (shown["has_report"], shown["has_hints"]) == (False, False)
     told = served.post(f"{one}/points", {}).data
     assert told["said"].startswith("The clock has stopped.")
     assert {point["made"] for point in told["points"]} == {None}
+    assert ("marking" in shown, shown["talked"]) == (False, False)
+    # The clock has stopped for everybody, and a page that is loaded again goes on with the marks.
+    again = served.get(one).data
+    assert (again["talked"], again["finished"], again["marking"]) == (True, False, told)
+    clock = [served.get(f"{one}/pulse").data["left"] for _ in range(2)]
+    assert clock == [again["left"], again["left"]]
+    mine = next(o for o in served.get("/api/home").data["open"] if o["id"] == drill.id)
+    assert (mine["talked"], mine["left"]) == (True, pytest.approx(again["left"]))
     made = [point["id"] for point in told["points"]]
     assert served.post(f"{one}/finish", {"made": "all"}).status == 422
     ended = served.post(f"{one}/finish", {"made": made[:-1]}).data
@@ -181,3 +229,31 @@ def test_planted_bugs_come_in_the_file(served):
     assert shown["text"] == drill.plan["source"]
     # What was planted and the answer stay here.
     assert not set(shown) & {"plan", "answer", "mistakes"}
+
+
+def test_planted_bugs_are_no_mistakes_of_ones_own(served, graded):
+    drill = served.begin("planted", kind="bugs")
+    before = served.get("/api/home").data
+    assert {"kind": "bugs", "exercise": "self-attention"} in before["untried"]
+    served.post(f"/api/drills/{drill.id}/finish", {"made": []})
+    after = served.get("/api/home").data
+    planted = Planted.restore(drill.plan).mistakes
+    assert after["mistakes"] == before["mistakes"]
+    assert after["planted"]["count"] - before["planted"]["count"] == len(planted) > 0
+    assert after["planted"]["found"] == before["planted"]["found"]
+    assert {"kind": "bugs", "exercise": "self-attention"} not in after["untried"]
+
+
+def test_marks_of_a_mistake_are_those_of_drills_with_code(served):
+    def end(name, mistakes, **wished):
+        drill = served.begin(name, **wished)
+        data = {"score": 1.0, "refusal": None, "mistakes": [], "passed": False}
+        events = [Event(drill.id, 1.0, GRADED, data | {"mistakes": made}) for made in mistakes]
+        served.room.store.note([*events, Event(drill.id, 2.0, FINISHED, {})])
+
+    end("made", [["missing-scale"], ["missing-scale", "mask-inverted"]])
+    end("mended", [["mask-inverted"], []])
+    end("sheet-between", [], kind="shapes")
+    shown = {one["id"]: one["became"] for one in served.get("/api/home").data["mistakes"]}
+    assert shown["missing-scale"][-2:] == ["left", ""]
+    assert shown["mask-inverted"][-2:] == ["left", "mended"]

@@ -33,7 +33,9 @@ def test_token_in_the_address_counts_at_the_first_page_only(served):
     assert served.get("/?token=guess").status == 403
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "", None])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "[", "", None]
+)
 def test_a_name_that_was_made_to_point_here_is_refused(served, host):
     host = host and host.format(port=served.address.port)
     answer = served.get("/api/home", host=host)

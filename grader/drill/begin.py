@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.bank import exercise_ids
-from grader.drill.folder import make_folder
+from grader.disk import reaching
+from grader.drill.folder import make_folder, remove_folder
 from grader.drill.kinds import KINDS
 from grader.drill.model import Drill
 from grader.drill.store import Store
@@ -50,7 +51,9 @@ def begin(store: Store, wish: Wish, now: float | None = None) -> Drill:
     chosen = random.Random(seed).choice(known) if wish.is_random else first
     prepared = kind.prepare(wish.exercise or chosen, seed)
     name = _draw_name(store)
-    folder = (wish.folder or Path(f"{prepared.exercise}-{name}")).absolute()
+    wanted = wish.folder or Path(f"{prepared.exercise}-{name}")
+    with reaching(wanted, "file.not-created"):
+        folder = wanted.absolute()
     make_folder(folder, name, prepared)
     drill = Drill(
         id=name,
@@ -65,7 +68,11 @@ def begin(store: Store, wish: Wish, now: float | None = None) -> Drill:
         started=time.time() if now is None else now,
         plan=prepared.plan,
     )
-    store.add(drill)
+    try:
+        store.add(drill)
+    except UsageError:
+        remove_folder(folder, prepared)
+        raise
     return drill
 
 

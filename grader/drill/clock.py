@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from grader.drill.model import Drill
+from collections.abc import Sequence
+
+from grader.drill.model import FINISHED, TALKED, Drill, Event
 
 
 def spent(drill: Drill, now: float) -> float:
     """Seconds since the start; a computer's clock that was set back gives no time before it."""
     return max(0.0, now - drill.started)
+
+
+def stop(events: Sequence[Event], now: float) -> float:
+    """When the clock stopped, now if it runs; that of a talk stops before it is marked."""
+    return next((event.at for event in events if event.what in (TALKED, FINISHED)), now)
 
 
 def left(drill: Drill, now: float) -> float:

@@ -33,6 +33,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any
 
 from grader.drill import clock
@@ -80,6 +81,13 @@ def open_desk(
     return Desk(store, drill, texts, Warm(drill.exercise, drill.seed, launched), now)
 
 
+class Finished(UsageError):
+    """What was to be done is only done in an open drill."""
+
+    def __init__(self, drill: str) -> None:
+        super().__init__("drill.finished", drill=drill)
+
+
 class Desk:
     """A drill, its clock, its grader and its notes; may be used from several threads."""
 
@@ -109,15 +117,19 @@ class Desk:
         return any(event.what == FINISHED for event in self.events())
 
     def time_left(self) -> float:
-        """Seconds until time is up, negative in overtime."""
-        return clock.left(self.drill, self.now())
+        """Seconds until time is up, negative in overtime; as it was when the clock stopped."""
+        return clock.left(self.drill, clock.stop(self.events(), self.now()))
+
+    @property
+    def is_talked(self) -> bool:
+        """True of a talk that is over, whether or not it has been marked."""
+        return any(event.what == TALKED for event in self.events())
 
     def time_is_up(self) -> bool:
         """True when this is the first one to see that time is up."""
         if self.time_left() >= 0 or any(event.what == OVERTIME for event in self.events()):
             return False
-        self._note(OVERTIME)
-        return True
+        return self.store.note([self._event(OVERTIME)], while_open=True)
 
     def read(self) -> str:
         """The candidate's file as it is now."""
@@ -205,7 +217,7 @@ class Desk:
             return ()
         self._check_open()
         page = self._read_if_there()
-        if not any(event.what == TALKED for event in self.events()):
+        if not self.is_talked:
             self.grade(page)
             self._note(TALKED)
         look = self.look()
@@ -226,11 +238,12 @@ class Desk:
         """Grade what is in the file, close the drill and write the review; again, the same one."""
         if not self.is_finished:
             self._grade_file()
+        if not self.is_finished:
             facts = self.facts()
             known = {str(e.data["key"]) for e in self.store.events() if e.what == REVIEWED}
             rated = [self._event(REVIEWED, key=key, rating=r) for key, r in rate(facts, known)]
             data = {"score": facts.score, "passed": facts.passed}
-            self.store.note([self._event(FINISHED, **data), *rated])
+            self.store.note([self._event(FINISHED, **data), *rated], while_open=True)
         return write_review(self.facts())
 
     def round(self) -> FollowUp:
@@ -252,10 +265,11 @@ class Desk:
 
         A talk counts as it was marked.
         """
-        is_marked = any(event.what == TALKED for event in self.events())
-        source = "" if is_marked else self._read_if_there()
+        source = "" if self.is_talked else self._read_if_there()
         if source:
-            self.grade(source)
+            # Where somebody else has finished it meanwhile, theirs stands.
+            with suppress(Finished):
+                self.grade(source)
 
     def _read_if_there(self) -> str:
         try:
@@ -269,17 +283,22 @@ class Desk:
 
     def _check_open(self) -> None:
         if self.is_finished:
-            raise UsageError("drill.finished", drill=self.drill.id)
+            raise Finished(self.drill.id)
 
     def _keep(self, look: Look) -> None:
         named = [trouble.id for trouble in look.troubles if trouble.kind == "mistake"]
         refusal = None if look.refusal is None else look.refusal.key
         data = {"score": look.score, "passed": look.passed, "mistakes": named, "refusal": refusal}
         event = self._event(GRADED, sha256=look.sha256, **data)
-        self.store.note([event], pack(dump_look(look)))
+        self._put([event], pack(dump_look(look)))
 
     def _note(self, what: str, **data: Any) -> None:
-        self.store.note([self._event(what, **data)])
+        self._put([self._event(what, **data)])
+
+    def _put(self, events: Sequence[Event], look: bytes | None = None) -> None:
+        """Keep them; a drill that was finished meanwhile, by whichever process, stays as it is."""
+        if not self.store.note(events, look, while_open=True):
+            raise Finished(self.drill.id)
 
     def _event(self, what: str, **data: Any) -> Event:
         return Event(self.drill.id, self.now(), what, data)

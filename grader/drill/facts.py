@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from grader.drill import clock
 from grader.drill.kinds import KINDS
 from grader.drill.model import (
-    FINISHED,
     GRADED,
     HINTED,
     LOOKED_UP,
-    TALKED,
     Drill,
     Event,
     Look,
@@ -74,7 +72,7 @@ class Facts:
 
 def gather_facts(drill: Drill, events: Sequence[Event], look: Look | None, now: float) -> Facts:
     """The facts of a drill up to its end, or up to now; a talk ends before it is marked."""
-    end = next((event.at for event in events if event.what in (TALKED, FINISHED)), now)
+    end = clock.stop(events, now)
     saves = [event for event in events if event.what == GRADED]
     graded = [event for event in saves if not event.data["refusal"]]
     scores = [float(event.data["score"]) for event in graded]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -19,11 +20,23 @@ def make_folder(path: Path, name: str, prepared: Prepared) -> None:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
                 raise UsageError("drill.folder-taken", path=str(path))
-            with open(path / prepared.file, "x", encoding="utf-8") as file:
-                file.write(prepared.text)
-            (path / MARKER).write_text(json.dumps({"drill": name}) + "\n", encoding="utf-8")
+            try:
+                with open(path / prepared.file, "x", encoding="utf-8") as file:
+                    file.write(prepared.text)
+                (path / MARKER).write_text(json.dumps({"drill": name}) + "\n", encoding="utf-8")
+            except OSError:
+                remove_folder(path, prepared)
+                raise
     except UsageError as error:
         raise error from None
+
+
+def remove_folder(path: Path, prepared: Prepared) -> None:
+    """Take back what `make_folder` made, where no drill came of it."""
+    with contextlib.suppress(OSError):
+        for name in (prepared.file, MARKER):
+            (path / name).unlink(missing_ok=True)
+        path.rmdir()
 
 
 def marked(folder: Path) -> str | None:

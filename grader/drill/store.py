@@ -1,8 +1,9 @@
 """What is kept of all drills: an SQLite file in the folder that the system has for such data.
 
-A drill is a row that never changes and the events that follow it. Each is written for good as it
-happens, so that a program killed at any moment has lost nothing; marks, cards and history are all
-worked out from them. Only the last look at a file is replaced by the next.
+A drill is a row that never changes, unless its folder is moved, and the events that follow it. Each
+is written for good as it happens, so that a program killed at any moment has lost nothing; marks,
+cards and history are all worked out from them. Only the last look at a file is replaced by the
+next.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ CREATE TABLE IF NOT EXISTS latest (drill TEXT PRIMARY KEY, look BLOB NOT NULL);
 """
 OPEN = """SELECT * FROM drills WHERE id NOT IN (SELECT drill FROM events WHERE what = ?)
           ORDER BY started, id"""
+ENDED = "SELECT 1 FROM events WHERE drill = ? AND what = ?"
+Step = tuple[str, tuple[Any, ...]]
 
 
 def data_folder() -> Path:
@@ -84,14 +87,25 @@ class Store:
         values = (*astuple(drill)[:-1], json.dumps(drill.plan))
         self._write([("INSERT INTO drills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)])
 
-    def note(self, events: Iterable[Event], look: bytes | None = None) -> None:
-        """Keep these events of one drill, and its latest look: all or, if that fails, none."""
+    def move(self, drill: Drill, folder: Path) -> Drill:
+        """The drill, whose folder is this one from now on."""
+        moved = replace(drill, folder=str(folder))
+        self._write([("UPDATE drills SET folder = ? WHERE id = ?", (moved.folder, moved.id))])
+        return moved
+
+    def note(
+        self, events: Iterable[Event], look: bytes | None = None, while_open: bool = False
+    ) -> bool:
+        """Keep these events of one drill, and its latest look: all or, if that fails, none.
+
+        False, and nothing is kept, `while_open` of a drill that somebody has finished.
+        """
         put = "INSERT INTO events (drill, at, what, data) VALUES (?, ?, ?, ?)"
         rows = [(e.drill, e.at, e.what, json.dumps(e.data)) for e in events]
-        steps: list[tuple[str, tuple[Any, ...]]] = [(put, row) for row in rows]
+        steps: list[Step] = [(put, row) for row in rows]
         if look is not None:
             steps.append(("INSERT OR REPLACE INTO latest VALUES (?, ?)", (rows[0][0], look)))
-        self._write(steps)
+        return self._write(steps, (ENDED, (rows[0][0], FINISHED)) if while_open else None)
 
     def drill(self, name: str) -> Drill | None:
         """The drill of this id."""
@@ -141,16 +155,19 @@ class Store:
         with self._guard():
             return self._connection.execute(query, values).fetchall()
 
-    def _write(self, steps: Iterable[tuple[str, tuple[Any, ...]]]) -> None:
+    def _write(self, steps: Iterable[Step], unless: Step | None = None) -> bool:
+        """Do all of it at once, unless that query finds something: then False."""
         with self._writing, self._guard():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                for query, values in steps:
+                is_free = unless is None or not self._connection.execute(*unless).fetchone()
+                for query, values in steps if is_free else ():
                     self._connection.execute(query, values)
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
+            return is_free
 
     @contextlib.contextmanager
     def _guard(self) -> Iterator[None]:

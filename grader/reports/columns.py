@@ -56,6 +56,13 @@ def fit(line: str, stream: IO[str] | None) -> list[str]:
     return wrap(line, "", "  ") if width and columns(line) > width else [line]
 
 
+def cut(text: str, width: int) -> str:
+    """As much of the beginning of a text as `width` columns take."""
+    while columns(text) > width:
+        text = text[:-1]
+    return text
+
+
 def wrap(text: str, first: str = "  ", rest: str = "  ") -> list[str]:
     """Lines that fit in the room there is; a word longer than that stands alone and is not cut."""
     most, lines, line = room(), [], first

@@ -154,6 +154,13 @@ class Foresight(Session):
         self.asked.append((name, probe))
         return self._foresee(name) or super().run(probe)
 
+    def cut_short(self) -> None:
+        """From another thread: nothing is waited for any longer, from neither worker."""
+        super().cut_short()
+        first = self._first
+        if first is not None:
+            first.session.cut_short()
+
     def close(self) -> None:
         """End both workers."""
         self._give_up()

@@ -15,6 +15,8 @@ from grader.worker import protocol
 CHUNK = 1 << 18
 # How soon a full pipe is tried again.
 LATER_SECONDS = 0.005
+# How soon a wait that is cut short from another thread ends.
+CUT_SECONDS = 0.1
 # Of printed text at once: more than a pipe can hold.
 MOST_CHUNKS = 64
 
@@ -49,6 +51,8 @@ class Line:
     request: int = 0
     # What is sent while an answer is waited for: questions that will probably be asked.
     later: memoryview = field(default_factory=lambda: memoryview(b""))
+    # Set from another thread: no answer is waited for any longer.
+    is_cut: bool = False
     _printed_open: bool = True
     # Read with what was asked for, and not asked for yet: one read mostly takes a whole frame.
     _ahead: bytearray = field(default_factory=bytearray)
@@ -130,8 +134,9 @@ class Line:
     def _wait(self, descriptor: int, deadline: float, writing: bool) -> None:
         while True:
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self.is_cut:
                 raise LateError("worker.late")
+            left = min(left, CUT_SECONDS)
             if self.later and not writing:
                 self._send_later()
             if self.later:

@@ -166,8 +166,11 @@ class Session:
         return found
 
     def cut_short(self) -> None:
-        """From another thread: nobody wants the rest, so what is asked from now on times out."""
+        """From another thread: nobody wants the rest, so what is asked, now or later, times out."""
         self._until = 0.0
+        worker = self._worker
+        if worker is not None:
+            worker.line.is_cut = True
 
     @property
     def is_cut(self) -> bool:

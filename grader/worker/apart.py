@@ -8,18 +8,35 @@ for its first product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch._C import _functorch
 from torch.overrides import TorchFunctionMode
 
 # What a tensor that was moved says of its device; code may compare it, or hand it on.
-ELSEWHERE = torch.device("meta")
+ELSEWHERE = torch.device("cuda", 0)
 HERE = torch.device("cpu")
-# Take a device, or a tensor to be like; and what may be given tensors of two devices.
+# What a tensor is asked about where it is: what a moved one says, and one that was left.
+ASKED = {
+    "device": (ELSEWHERE, HERE),
+    "is_cuda": (True, False),
+    "is_cpu": (False, True),
+    "get_device": (ELSEWHERE.index, -1),
+}
+# Take a device, or a tensor to be like.
 MOVES = {"to", "type_as", "cuda", "cpu"}
+# May be given tensors of two devices: what is made is where the first is.
 JOINS = {"copy_", "__getitem__", "__setitem__"}
+# Ask the others only for a shape or for numbers.
+LIKENS = re.compile(r"new_.*|.*_like|(expand|view|reshape)_as")
+# Leave each where it is.
+PARTS = {"broadcast_tensors"}
+ASSIGNS = "__set__"
+# Make nothing, and say what device was named.
+SPEAK_OF_DEVICES = (torch.device, torch._C._nn._parse_to)
 SAID = "Expected all tensors to be on the same device, but found at least two devices"
 
 
@@ -32,13 +49,14 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
 
     def __init__(self, moved: Iterable[torch.Tensor], left: Iterable[torch.Tensor]) -> None:
         super().__init__()
-        # Kept alive, so that no later tensor can have the identity of an earlier one.
-        self._moved = {id(tensor): tensor for tensor in moved}
-        self._left = {id(tensor): tensor for tensor in left}
+        # With the tensors, so that no later one can have the identity of an earlier one.
+        self._places: dict[int, tuple[torch.Tensor, torch.device]] = {}
+        self._put(moved, ELSEWHERE)
+        self._put(left, HERE)
 
     def begin(self, inputs: Iterable[Any]) -> None:
         """The inputs of a call are where the module is."""
-        self._moved.update((id(i), i) for i in inputs if isinstance(i, torch.Tensor))
+        self._put(inputs, ELSEWHERE)
 
     def __torch_function__(
         self,
@@ -48,59 +66,107 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Do what was asked unless it joins two devices; then place what it made."""
-        named = dict(kwargs or {})
-        if getattr(func, "__self__", None) is torch.Tensor.device:
-            return ELSEWHERE if id(args[0]) in self._moved else HERE
-        given = [*args, *named.values()]
-        name = getattr(func, "__name__", "")
+        name = _name(func)
+        if func in SPEAK_OF_DEVICES:
+            return func(*args, **(kwargs or {}))
+        if name in ASKED:
+            # What comes from neither is most likely where the inputs are.
+            return ASKED[name][self._place(args[0]) == HERE]
+        said, named = _read_devices(name, args, kwargs or {})
+        given = [*said, *named.values()]
         operands = list(_tensors(given))
-        is_moved = any(id(operand) in self._moved for operand in operands)
-        is_left = any(id(operand) in self._left for operand in operands)
-        if is_moved and self._joins(name, operands):
+        places = [self._place(operand) for operand in operands]
+        if ELSEWHERE in places and self._refuses(name, operands, places):
             raise RuntimeError(SAID)
-        result = func(*map(_real, args), **{key: _real(value) for key, value in named.items()})
-        if name in MOVES or any(isinstance(value, torch.device) for value in given):
-            is_moved, is_left = self._goes(name, given)
-            if operands and result is operands[0]:
-                # It is here already; over there it would be another tensor than the one moved.
-                result = result.view_as(result)
-        elif name in JOINS:
-            is_moved = id(operands[0]) in self._moved
-        if is_moved or is_left:
-            self._place(result, is_moved)
+        # There is no GPU to go to.
+        result = operands[0] if name == "cuda" else _do(func, said, named)
+        if operands and result is operands[0] and (name in MOVES or any(map(_is_device, given))):
+            # It is here already; over there it would be another tensor than the one moved.
+            result = result.view_as(result)
+        if name in PARTS:
+            for one, place in zip(result, places):
+                self._put([one], place)
+        elif name == ASSIGNS:
+            self._put(operands[:1], places[-1])
+        else:
+            self._put([result], self._goes(name, given, places))
         return result
 
-    def _joins(self, name: str, operands: list[torch.Tensor]) -> bool:
-        """True for an operation on moved tensors that cannot be given what was left behind."""
+    def _refuses(
+        self, name: str, operands: Sequence[torch.Tensor], places: Sequence[torch.device | None]
+    ) -> bool:
+        """True for an operation that cannot be given what was left behind beside what was moved."""
+        if name in MOVES | PARTS | {ASSIGNS} or LIKENS.fullmatch(name):
+            return False
         # A tensor on a GPU may be indexed with one of the CPU, and not the other way round.
-        asked = operands[:1] if name == "__getitem__" else operands
-        is_free = name in MOVES or (name in JOINS and name != "__getitem__")
-        return not is_free and any(id(one) in self._left and one.dim() > 0 for one in asked)
+        asked = 1 if name == "__getitem__" else 0 if name in JOINS else len(operands)
+        pairs = zip(operands[:asked], places)
+        return any(place == HERE and operand.dim() > 0 for operand, place in pairs)
 
-    def _goes(self, name: str, given: list[Any]) -> tuple[bool, bool]:
-        """Where a tensor is after a move, or one that is made on a device: (moved, left)."""
-        devices = [value for value in given if isinstance(value, torch.device)]
-        if ELSEWHERE in devices or name == "cuda":
-            return True, False
-        if devices or name == "cpu" or any(value == "cpu" for value in given if _is_word(value)):
-            return False, True
-        # Like another tensor, or of another dtype where it is.
-        like = [id(value) for value in given if isinstance(value, torch.Tensor)][-1]
-        return like in self._moved, like in self._left
+    def _goes(
+        self, name: str, given: Sequence[Any], places: Sequence[torch.device | None]
+    ) -> torch.device | None:
+        """Where that is which was made."""
+        if name in ("cuda", "cpu"):
+            return ELSEWHERE if name == "cuda" else HERE
+        asked = next(filter(_is_device, given), None)
+        if asked is not None:
+            return HERE if asked.type == HERE.type else ELSEWHERE
+        if name in MOVES:
+            # Like another tensor, or of another dtype where it is.
+            return places[-1]
+        if name in JOINS or LIKENS.fullmatch(name):
+            return places[0]
+        return next((place for place in (ELSEWHERE, HERE) if place in places), None)
 
-    def _place(self, result: Any, is_moved: bool) -> None:
-        for tensor in _tensors([result]):
-            (self._moved if is_moved else self._left)[id(tensor)] = tensor
-            (self._left if is_moved else self._moved).pop(id(tensor), None)
+    def _place(self, tensor: torch.Tensor) -> torch.device | None:
+        """Where a tensor is, inside of torch.vmap too; None where nothing is known."""
+        while id(tensor) not in self._places and _functorch.is_functorch_wrapped_tensor(tensor):
+            tensor = _functorch.get_unwrapped(tensor)
+        return self._places.get(id(tensor), (tensor, None))[1]
+
+    def _put(self, made: Iterable[Any], place: torch.device | None) -> None:
+        if place is not None:
+            self._places.update((id(tensor), (tensor, place)) for tensor in _tensors(made))
 
 
-def _real(value: Any) -> Any:
-    """The one device there is in place of the other one."""
-    return HERE if isinstance(value, torch.device) and value == ELSEWHERE else value
+def _name(func: Callable[..., Any]) -> str:
+    """What is asked for: a method, a function, or a property by its own name."""
+    of = getattr(func, "__self__", func) if getattr(func, "__name__", "") == "__get__" else func
+    return str(getattr(of, "__name__", ""))
 
 
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str)
+def _read_devices(
+    name: str, args: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call, its device no longer a word or a number."""
+    said, by_name = list(args), dict(named)
+    if name == "to" and len(said) > 1:
+        said[1] = _read_device(said[1])
+    if "device" in by_name:
+        by_name["device"] = _read_device(by_name["device"])
+    return said, by_name
+
+
+def _read_device(value: Any) -> Any:
+    if type(value) not in (str, int):
+        return value
+    try:
+        return torch.device(value if isinstance(value, str) else f"cuda:{value}")
+    except RuntimeError:
+        # torch will say so itself.
+        return value
+
+
+def _is_device(value: Any) -> bool:
+    return isinstance(value, torch.device)
+
+
+def _do(func: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """Call it with the one device there is in place of any other one."""
+    here = [HERE if _is_device(value) else value for value in args]
+    by_name = {key: HERE if _is_device(value) else value for key, value in named.items()}
+    return func(*here, **by_name)
 
 
 def _tensors(values: Iterable[Any], depth: int = 2) -> Iterator[torch.Tensor]:

@@ -83,17 +83,12 @@ class Submission:
         with self._guard("cast"):
             built.load(*weights)
             if request["moved"]:
-                module.to(apart.ELSEWHERE)
+                module.to("meta")
             module.train(request["train"])
         # What forward draws must not depend on whether a constructor has drawn before it; and the
         # state must be none that a file may set by itself.
         _seed(request["seed"] ^ 0x5EED)
-        mode: Any = contextlib.nullcontext()
-        if request["trace"]:
-            known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
-            mode = trace.Recorder(self.name, known)
-        if request["left"]:
-            mode = apart.Apart(*describe.part(module, request["left"]))
+        mode = self._follow(request, built)
         if request["watch"]:
             # A constructor draws its weights; forward in eval has nothing to draw.
             before["random state"] = watch.switches()["random state"]
@@ -129,6 +124,15 @@ class Submission:
         if request["moved"]:
             answer.header["stray"] = describe.stray(module)
         self.kept.put(request["keep"], built)
+
+    def _follow(self, request: dict[str, Any], built: Built) -> Any:
+        """What looks on while calls are made: a trace, a second device, or nothing."""
+        if request["left"]:
+            return apart.Apart(*describe.part(built.module, request["left"]))
+        if request["trace"]:
+            known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
+            return trace.Recorder(self.name, known)
+        return contextlib.nullcontext()
 
     def _build(self, request: dict[str, Any], tensors: list[torch.Tensor]) -> Built:
         _seed(request["seed"])

@@ -38,8 +38,16 @@ def choose_finished(store: Store, named: str | None) -> Drill:
 
 
 def named_or_here(store: Store, named: str | None) -> Drill | None:
-    """The drill of this id, else of the folder one is in; raises UsageError for an unknown id."""
-    name = named or marked(Path.cwd())
+    """The drill of this id, else of the folder one is in; raises UsageError for an unknown id.
+
+    If that folder was moved since, it is there from now on.
+    """
+    try:
+        here = Path.cwd()
+    except OSError:
+        # The folder one is in is gone: it is no drill's.
+        here = Path()
+    name = named or marked(here)
     if name is None:
         return None
     found = store.drill(name)
@@ -48,6 +56,8 @@ def named_or_here(store: Store, named: str | None) -> Drill | None:
         if drills:
             raise UsageError("drill.unknown", drill=named, drills=_list(drills))
         raise UsageError("drill.unknown-none", drill=named)
+    if found is not None and found.id == marked(here) != marked(Path(found.folder)):
+        found = store.move(found, here)
     return found
 
 

@@ -52,24 +52,40 @@ def hold_round(asker: Asker, keys: Keys) -> None:
         number = {"number": asked.number, "count": asked.count}
         _say(*wrap(texts("drill.round.question", **number, said=asked.said), "", ""))
         typed = _take_answer(keys)
-        if typed == LEAVE:
-            return
-        if typed == SKIP:
-            asker.skip()
-        elif not _hear(asker, asked, typed, keys):
+        if typed == LEAVE or not _go_on(asker, asked, typed, keys):
             return
         _say("")
         asked = asker.ask()
     _say(*wrap(texts("drill.round.done"), "", ""))
 
 
-def _hear(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
-    """Take an answer, "" for one that was spoken, and its mark; False to leave."""
-    suggestion = asker.answer(typed) if typed else None
-    if typed and suggestion is None:
-        return True
-    _say(*_write_points(asked.question, suggestion, asker.texts))
-    return _take_mark(asker, keys, suggestion)
+def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
+    """Take the answer and the mark for it, or SKIP; False to leave.
+
+    In another terminal, or on the page, the round may have gone on meanwhile: what is given here
+    is for no other question than the one that was asked here.
+    """
+    texts = asker.texts
+    if asker.ask() == asked:
+        if typed == SKIP:
+            asker.skip()
+            return True
+        suggestion = asker.answer(typed) if typed else None
+        if typed and suggestion is None:
+            # Challenged, and asked again.
+            return True
+        _say(*_write_points(asked.question, suggestion, texts))
+        said = _take_mark(keys, suggestion, texts)
+        if said == LEAVE:
+            return False
+        if asker.ask() == asked:
+            if said == SKIP:
+                asker.skip()
+            else:
+                asker.mark(int(said))
+            return True
+    _say(*wrap(texts("drill.round.elsewhere"), "", ""))
+    return True
 
 
 def _take_answer(keys: Keys) -> str:
@@ -86,30 +102,24 @@ def _take_answer(keys: Keys) -> str:
         lines.append(line)
 
 
-def _take_mark(asker: Asker, keys: Keys, suggestion: Suggestion | None) -> bool:
-    """Keep the mark that is given; an empty line takes the one suggested. False to leave."""
+def _take_mark(keys: Keys, suggestion: Suggestion | None, texts: Texts) -> str:
+    """One's own mark, LEAVE or SKIP; an empty line takes the mark suggested."""
     suggested = "" if suggestion is None else str(MARKS[suggestion.mark])
     key = "drill.round.mark-suggested" if suggested else "drill.round.mark"
     while True:
-        _say(*wrap(asker.texts(key, suggested=suggested), "", ""))
+        _say(*wrap(texts(key, suggested=suggested), "", ""))
         line = keys.line()
         said = LEAVE if line is None else line.strip().lower()
-        if said == LEAVE:
-            return False
-        if said == SKIP:
-            asker.skip()
-            return True
-        mark = _read_mark(said or suggested, asker.texts)
-        if mark is not None:
-            asker.mark(mark)
-            return True
-        _say(*wrap(asker.texts("drill.round.no-mark", said=said), "", ""))
+        mark = said if said in (LEAVE, SKIP) else _read_mark(said or suggested, texts)
+        if mark:
+            return mark
+        _say(*wrap(texts("drill.round.no-mark", said=said), "", ""))
 
 
-def _read_mark(said: str, texts: Texts) -> int | None:
-    """A mark by its number or its word; None where it is neither."""
-    words = {texts(f"drill.round.mark.{rating}"): rating for rating in RATINGS}
-    return words.get(said) or {str(rating): rating for rating in RATINGS}.get(said)
+def _read_mark(said: str, texts: Texts) -> str:
+    """A mark by its number or its word; "" where it is neither."""
+    words = {texts(f"drill.round.mark.{rating}"): str(rating) for rating in RATINGS}
+    return words.get(said, said if said in words.values() else "")
 
 
 def _write_points(question: Question, suggestion: Suggestion | None, texts: Texts) -> Iterator[str]:

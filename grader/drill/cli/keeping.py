@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from grader.disk import reaching
 from grader.drill.cli.acts import say
 from grader.drill.cli.keys import Keys
 from grader.drill.history import draw_history, gather_history
-from grader.drill.model import Event
+from grader.drill.model import FINISHED, Drill, Event
 from grader.drill.practice import plan_practice, write_practice
 from grader.drill.schedule import schedule
 from grader.drill.store import Store
@@ -24,6 +24,8 @@ from grader.reports.columns import wrap
 from grader.texts import Texts
 
 YES = "yes"
+# Of what happened in a drill that is open, what names no mistake.
+OPENLY = {"score", "passed", "refusal", "sha256"}
 
 
 def tell_history(texts: Texts) -> int:
@@ -48,7 +50,10 @@ def export(path: Path, texts: Texts) -> int:
     drills = store.drills()
     if path.exists():
         raise UsageError("file.exists", path=str(path))
-    with reaching(path, "file.not-created"), open(path, "x", encoding="utf-8") as file:
+    with (
+        reaching(path, "file.not-created"),
+        open(path, "x", encoding="utf-8", errors="backslashreplace") as file,
+    ):
         json.dump(_gather(store), file, ensure_ascii=False, indent=1)
         file.write("\n")
     say(*wrap(texts("drill.exported", drills=len(drills), path=path), "", "  "))
@@ -69,8 +74,8 @@ def delete(is_sure: bool, texts: Texts) -> int:
 
 def _gather(store: Store) -> dict[str, Any]:
     events = store.events()
-    drills: Sequence[dict[str, Any]] = [
-        asdict(drill) | {"events": [_plain(e) for e in events if e.drill == drill.id]}
+    drills = [
+        _write_drill(drill, [event for event in events if event.drill == drill.id])
         for drill in store.drills()
     ]
     return {
@@ -78,6 +83,14 @@ def _gather(store: Store) -> dict[str, Any]:
         "elsewhere": [_plain(event) for event in events if not event.drill],
         "cards": [asdict(card) for card in schedule(events)],
     }
+
+
+def _write_drill(drill: Drill, events: Sequence[Event]) -> dict[str, Any]:
+    """A drill and its events; what is wrong in an open one is for its candidate to find."""
+    if not any(event.what == FINISHED for event in events):
+        drill = replace(drill, plan={})
+        events = [replace(e, data={k: e.data[k] for k in OPENLY & e.data.keys()}) for e in events]
+    return asdict(drill) | {"events": [*map(_plain, events)]}
 
 
 def _plain(event: Event) -> dict[str, Any]:

@@ -22,23 +22,29 @@ class Keys:
 
     def __init__(self) -> None:
         self._typed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        # What came together with the last line, and before anything that is still in the queue.
+        self._rest = ""
         self.single = False
         threading.Thread(target=self._read, daemon=True).start()
 
     def get(self, seconds: float | None) -> str:
         """What was typed, END after its end, or "" where nothing was for so long."""
+        if self._rest:
+            rest, self._rest = self._rest, ""
+            return rest
         try:
             return self._typed.get(timeout=seconds)
         except queue.Empty:
             return ""
 
     def get_keys(self, seconds: float) -> list[str]:
-        """The keys pressed meanwhile, or the first letters of what was typed line by line."""
-        typed = self.get(seconds).lower()
+        """The keys pressed meanwhile, or the first letters of the words of a line."""
+        typed = self.get(seconds)
         if not self.single:
-            return [word[0] for word in typed.split()]
+            line, _, self._rest = typed.partition("\n")
+            return [word[0].lower() for word in line.split()]
         # Arrows and the like send letters after an escape, which nobody meant.
-        return [] if typed.startswith(ESCAPE) else list(typed)
+        return [] if typed.startswith(ESCAPE) else list(typed.lower())
 
     def wake(self) -> None:
         """Let whoever waits look around."""
@@ -46,17 +52,17 @@ class Keys:
 
     def line(self) -> str | None:
         """One whole line without its end; None once nothing more can come."""
-        text = ""
-        while "\n" not in text:
-            typed = self._typed.get()
+        pieces: list[str] = []
+        while True:
+            typed = self.get(None)
             if typed == END:
                 self._typed.put(END)
-                return text or None
-            text += typed
-        line, _, rest = text.partition("\n")
-        if rest:
-            self._typed.put(rest)
-        return line.rstrip("\r")
+                return "".join(pieces) or None
+            piece, end, rest = typed.partition("\n")
+            pieces.append(piece)
+            if end:
+                self._rest = rest
+                return "".join(pieces).rstrip("\r")
 
     @contextlib.contextmanager
     def one_by_one(self) -> Iterator[None]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 from grader.clean import clean
 from grader.cli import console
@@ -17,7 +19,7 @@ from grader.drill.model import Look
 from grader.errors import GraderError, LateError
 from grader.model import Message
 from grader.reports import FORMATS, View
-from grader.reports.columns import columns, room, wrap
+from grader.reports.columns import cut, wrap
 
 TICK_SECONDS = 0.01
 # How often the clock is shown anew, and looked whether somebody else has finished the drill.
@@ -68,8 +70,9 @@ class Watch:
 
     def _answer(self, key: str) -> None:
         acts = {"h": self._hint, "r": self._report, "t": self._task}
-        if key in acts:
-            acts[key]()
+        # Of a drill that was finished elsewhere a moment ago, say, or on a disk that is full.
+        with self._telling():
+            acts.get(key, tuple)()
 
     def _see_file(self) -> None:
         seen = self.saves.look()
@@ -77,31 +80,39 @@ class Watch:
             self.say(*wrap(self.desk.texts.say(seen), "", "  "))
         elif seen is not None:
             self._waiting = seen
-            if self._running is not None:
-                self.desk.drop()
-        if self._waiting is not None and self._running is None:
-            text, self._waiting = self._waiting, None
-            self._running = self._grader.submit(self.desk.grade, text)
-            self._running.add_done_callback(lambda _: self.keys.wake())
+        if self._waiting is None:
+            return
+        if self._running is not None:
+            # Again and again: it may not have got to anything yet that could be given up.
+            self.desk.drop()
+            return
+        text, self._waiting = self._waiting, None
+        self._running = self._grader.submit(self.desk.grade, text)
+        self._running.add_done_callback(lambda _: self.keys.wake())
 
     def _see_result(self) -> None:
         if self._running is None or not self._running.done():
             return
         done, self._running = self._running, None
-        try:
+        # Where it is late, a newer save is graded instead.
+        with self._telling(), suppress(LateError):
             self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
             self._grader.submit(self.desk.make_ready)
-        except LateError:
-            # A newer save is graded instead.
-            return
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What goes wrong is told, and the watching goes on."""
+        try:
+            yield
         except GraderError as error:
             self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_clock(self) -> None:
         if not self._is_up and self.desk.time_left() < 0:
             self._is_up = True
-            if self.desk.time_is_up():
-                self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
+            with self._telling():
+                if self.desk.time_is_up():
+                    self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
         now = time.monotonic()
         if now - self._shown_at >= CLOCK_SECONDS:
             self._shown_at = now
@@ -110,11 +121,9 @@ class Watch:
 
     def _show_clock(self) -> None:
         if self.keys.single:
-            time_said = words.write_time(self.desk)
-            line = f"{time_said}  {words.write_keys(self.desk)}"
-            # A line that breaks could not be cleared any more.
-            shown = line if columns(line) < room() else time_said
-            console.show(f"\r\x1b[K{shown}")
+            line = f"{words.write_time(self.desk)}  {words.write_keys(self.desk)}"
+            # On two lines it could not be taken back, nor in the last column on some terminals.
+            console.show(f"\r\x1b[K{cut(line, shutil.get_terminal_size().columns - 1)}")
 
     def _clear_clock(self) -> None:
         if self.keys.single:
@@ -136,6 +145,8 @@ def tell_hint(desk: Desk) -> Iterable[str]:
     if hint is not None:
         return words.write_hint(hint, desk.texts)
     look = desk.look()
+    if look is not None and look.refusal is not None:
+        return wrap(desk.texts.say(look.refusal))
     is_stuck = look is not None and look.troubles
     return wrap(desk.texts("drill.hint.no-more" if is_stuck else "drill.hint.none"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,13 +16,14 @@ from grader.drill.practice import DueQuestions, choose_due
 from grader.drill.web import views
 from grader.drill.web.draft import name_version, write_draft
 from grader.drill.web.room import Room
-from grader.drill.web.rounds import Asker, show_question, take_answer
+from grader.drill.web.rounds import Asker, show_question, take_answer, take_mark
 from grader.errors import UsageError
 from grader.texts import Texts
 
 Plain = dict[str, Any]
 # In place of an exercise: whichever, or the one that is due.
 ANY, DUE = "", "due"
+HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Call:
     def text(self, name: str) -> str:
         """A field that has to be text; raises UsageError where it is not."""
         found = self.sent.get(name)
-        if not isinstance(found, str):
+        # Half characters, which JSON can name, are none that a file or an answer could hold.
+        if not isinstance(found, str) or HALVES.search(found):
             raise UsageError("drill.web-refused.body")
         return found
 
@@ -69,9 +72,14 @@ def start(call: Call) -> Plain:
 
 
 def open_drill(call: Call) -> Plain:
-    """Everything about a drill; of a finished one its review, and where its round is."""
+    """Everything about a drill; of a finished one its review, and where its round is.
+
+    Of a talk that is over and not yet marked, its points.
+    """
     desk = call.desk
     shown = views.show_drill(desk)
+    if desk.is_talked and not desk.is_finished:
+        shown["marking"] = points(call)
     if desk.is_finished:
         shown["review"] = views.show_review(desk.finish(), desk.texts)
         shown["round"] = show_question(desk.round())
@@ -133,7 +141,7 @@ def finish(call: Call) -> Plain:
 
 def answer(call: Call) -> Plain:
     """What a typed answer seems to say, nothing if it was spoken, and what a good one has."""
-    return {"round": take_answer(call.asker, call.text("text"))}
+    return {"round": take_answer(call.asker, call.text("question"), call.text("text"))}
 
 
 def mark(call: Call) -> Plain:
@@ -141,8 +149,7 @@ def mark(call: Call) -> Plain:
     rating = call.sent.get("rating")
     if type(rating) is not int:
         raise UsageError("drill.web-refused.body")
-    call.asker.mark(rating)
-    return {"round": show_question(call.asker)}
+    return {"round": take_mark(call.asker, call.text("question"), rating)}
 
 
 def ask_due(call: Call) -> Plain:

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.disk import reaching
 from grader.errors import UsageError
 
 # The loopback interface itself, never a name that somebody else resolves.
@@ -90,6 +91,8 @@ def _recall(folder: Path) -> Address | None:
 
 def _remember(folder: Path, address: Address) -> None:
     kept = {"port": address.port, "token": address.token, "at": time.time()}
-    opened = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(opened, "w", encoding="utf-8") as file:
-        json.dump(kept, file)
+    path = folder / FILE
+    with reaching(path, "file.unwritable"):
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(opened, "w", encoding="utf-8") as file:
+            json.dump(kept, file)

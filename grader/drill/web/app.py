@@ -72,9 +72,12 @@ def _first_page(room: Room) -> Endpoint:
 def _report(room: Room) -> Endpoint:
     def write(call: Call) -> Response:
         page = pages.write_report(room, call.desk)
+        # Under the page's policy a frame would show that it was refused, and not the sentence.
+        headers = {"Content-Security-Policy": pages.REPORT_POLICY}
         if page is None:
-            return PlainTextResponse(call.texts("drill.report.none"), HTTPStatus.NOT_FOUND)
-        return HTMLResponse(page, headers={"Content-Security-Policy": pages.REPORT_POLICY})
+            said = call.texts("drill.report.none")
+            return PlainTextResponse(said, HTTPStatus.NOT_FOUND, headers)
+        return HTMLResponse(page, headers=headers)
 
     async def answer(request: Request) -> Response:
         return await run_in_threadpool(_attempt, room, request, {}, write)

@@ -93,7 +93,7 @@ def _refuse_body(kind: str, length: str) -> tuple[HTTPStatus, str] | None:
 
 def _token(request: Request) -> str | None:
     """The token of the address, which only the first page takes."""
-    return request.query_params.get("token") if request.url.path == FIRST_PAGE else None
+    return request.query_params.get("token") if request.scope["path"] == FIRST_PAGE else None
 
 
 def _limit(receive: Receive) -> Receive:

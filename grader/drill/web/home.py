@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grader.bank import exercise_ids
 from grader.drill import clock
 from grader.drill.begin import FIRST_EXERCISE
-from grader.drill.history import LEFT, MENDED, History, Row, gather_history
+from grader.drill.facts import Facts
+from grader.drill.history import History, Row, gather_history
 from grader.drill.kinds import KINDS
-from grader.drill.practice import plan_practice
-from grader.drill.schedule import EXERCISE, MISTAKE, QUESTION, Due, read_practice
+from grader.drill.model import TALKED
+from grader.drill.practice import Practice, plan_practice
+from grader.drill.schedule import EXERCISE, IMPLEMENT, MISTAKE, QUESTION, Due, read_practice
 from grader.drill.web.acts import Call
 from grader.drill.web.views import name
 from grader.questions import LEVELS, load_questions
@@ -22,18 +24,20 @@ from grader.texts import Texts
 Plain = dict[str, Any]
 # How many cards that are due are shown at most, the most urgent first.
 MOST_DUE = 8
-FATES = {LEFT: "left", MENDED: "mended"}
 
 
 def show_home(call: Call) -> Plain:
     """Everything on the first page."""
     store, texts, now = call.room.store, call.texts, time.time()
     history = gather_history(store, now)
+    practice = plan_practice(store, now)
     return {
-        "open": [_show_open(row, texts, now) for row in reversed(history.rows) if row.is_open],
+        "open": [_show_open(row, call) for row in reversed(history.rows) if row.is_open],
         "past": [_show_past(row, texts) for row in history.ended],
         "mistakes": [*_show_mistakes(history, texts)],
-        "due": [_show_due(due, texts) for due in plan_practice(store, now).due[:MOST_DUE]],
+        "planted": _count_planted(history),
+        "due": [_show_due(due, texts) for due in practice.due[:MOST_DUE]],
+        "untried": [*_list_untried(history, practice)],
         "kinds": [
             {"id": one, "name": texts(f"drill.kind.{one}"), "minutes": kind.minutes}
             for one, kind in KINDS.items()
@@ -44,8 +48,10 @@ def show_home(call: Call) -> Plain:
     }
 
 
-def _show_open(row: Row, texts: Texts, now: float) -> Plain:
-    return _show_which(row, texts) | {"left": clock.left(row.drill, now)}
+def _show_open(row: Row, call: Call) -> Plain:
+    left = row.drill.minutes * 60 - row.facts.spent
+    is_talked = any(event.what == TALKED for event in call.room.store.events(row.drill.id))
+    return _show_which(row, call.texts) | {"left": left, "talked": is_talked}
 
 
 def _show_past(row: Row, texts: Texts) -> Plain:
@@ -66,10 +72,42 @@ def _show_which(row: Row, texts: Texts) -> Plain:
 
 
 def _show_mistakes(history: History, texts: Texts) -> Iterator[Plain]:
-    """Each mistake that was ever made, and what became of it in each drill."""
-    for made in history.mistakes:
-        became = [FATES.get(letter, "") for letter in history.fate(made)]
+    """Each mistake of one's own, and what became of it in each drill in which code was written."""
+    facts = [row.facts for row in history.ended if row.facts.runs_code]
+    for made in dict.fromkeys(made for one in facts for made in _own(one)):
+        became = [_fate(made, one) for one in facts]
         yield {"id": made, "name": name(texts, "mistake", made), "became": became}
+
+
+def _own(facts: Facts) -> Sequence[str]:
+    """The mistakes that are not there from the start."""
+    if facts.settled is None:
+        return facts.made
+    return [made for made in facts.made if made in facts.settled.broken]
+
+
+def _fate(made: str, facts: Facts) -> str:
+    if made not in _own(facts):
+        return ""
+    return "left" if made in facts.left else "mended"
+
+
+def _count_planted(history: History) -> Plain:
+    """How many bugs were found of those that were planted."""
+    ends = [row.facts.settled for row in history.ended if row.facts.settled is not None]
+    found = sum(len(one.found) for one in ends)
+    return {"found": found, "count": found + sum(len(one.left) for one in ends)}
+
+
+def _list_untried(history: History, practice: Practice) -> Iterator[Plain]:
+    """Kinds of drills, and exercises to implement, that were never finished."""
+    tried = {row.drill.kind for row in history.ended}
+    for kind in KINDS:
+        if kind not in tried:
+            yield {"kind": kind, "exercise": FIRST_EXERCISE}
+    if IMPLEMENT in tried:
+        for exercise in practice.untried[:MOST_DUE]:
+            yield {"kind": IMPLEMENT, "exercise": exercise}
 
 
 def _show_due(due: Due, texts: Texts) -> Plain:

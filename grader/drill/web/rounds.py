@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from grader.drill.follow_up import MARKS, Asked
 from grader.drill.rounds import Suggestion, describe
 from grader.drill.schedule import RATINGS
+from grader.errors import UsageError
 from grader.texts import Texts
 
 Plain = dict[str, Any]
@@ -36,14 +37,13 @@ def show_question(asker: Asker) -> Plain:
     return {"answered": False, "question": None if asked is None else asked.said}
 
 
-def take_answer(asker: Asker, text: str) -> Plain:
+def take_answer(asker: Asker, question: str, text: str) -> Plain:
     """What a good answer has, with a typed one held against it; or the challenge to it.
 
-    An empty text is an answer that was spoken, of which nothing is known.
+    An empty text is an answer that was spoken, of which nothing is known. Raises UsageError where
+    `question` is not what is asked now.
     """
-    asked = asker.ask()
-    if asked is None:
-        return show_question(asker)
+    asked = _ask_still(asker, question)
     typed = text.strip()
     suggestion = asker.answer(typed) if typed else None
     if typed and suggestion is None:
@@ -60,3 +60,18 @@ def take_answer(asker: Asker, text: str) -> Plain:
         "ratings": list(RATINGS),
         "suggested": MARKS[suggestion.mark] if suggestion else None,
     }
+
+
+def take_mark(asker: Asker, question: str, rating: int) -> Plain:
+    """Keep one's own mark for the answer to `question`, as `take_answer` does; the next one."""
+    _ask_still(asker, question)
+    asker.mark(rating)
+    return show_question(asker)
+
+
+def _ask_still(asker: Asker, question: str) -> Asked:
+    """What is asked now: on another page of the same round it may have gone on meanwhile."""
+    asked = asker.ask()
+    if asked is None or asked.said != question:
+        raise UsageError("drill.web-refused.question")
+    return asked

@@ -72,6 +72,8 @@ def make_server(room: Room, address: Address) -> uvicorn.Server:
     config = uvicorn.Config(
         make_app(room, address),
         log_config=None,
+        # What is cut short when the server is stopped needs no traceback on the terminal.
+        log_level="critical",
         access_log=False,
         lifespan="off",
         proxy_headers=False,

@@ -23,7 +23,7 @@ Plain = dict[str, Any]
 def show_drill(desk: Desk) -> Plain:
     """All that the page of one drill begins with."""
     drill, texts = desk.drill, desk.texts
-    kind = KINDS[drill.kind]
+    kind, look = KINDS[drill.kind], desk.look()
     return {
         "id": drill.id,
         "kind": texts(f"drill.kind.{drill.kind}"),
@@ -32,9 +32,9 @@ def show_drill(desk: Desk) -> Plain:
         "path": str(file_of(drill)),
         "file": drill.file,
         "task": desk.task().split("\n\n"),
-        "look": show_look(desk, desk.look()),
+        "look": show_look(desk, look),
         "has_hints": not kind.is_talk,
-        "has_report": kind.runs_code,
+        "has_report": _has_report(desk, look),
         **show_draft(desk),
         **show_pulse(desk),
     }
@@ -45,6 +45,7 @@ def show_pulse(desk: Desk) -> Plain:
     desk.time_is_up()
     return {
         "left": desk.time_left(),
+        "talked": desk.is_talked,
         "finished": desk.is_finished,
         "saves": sum(event.what == GRADED for event in desk.events()),
         "version": show_draft(desk)["version"],
@@ -89,6 +90,8 @@ def show_hint(desk: Desk, hint: Hint | None) -> Plain:
     if hint is None:
         is_stuck = look is not None and look.troubles
         none = texts("drill.hint.no-more" if is_stuck else "drill.hint.none")
+        if look is not None and look.refusal is not None:
+            none = texts.say(look.refusal)
         return {"said": none, "number": None, "look": show_look(desk, look)}
     said = texts(f"drill.hint.{hint.part}", number=hint.number, text=hint.text)
     more = texts("drill.hint.more") if hint.left else None
@@ -111,6 +114,13 @@ def show_review(review: Review, texts: Texts) -> Plain:
 def name(texts: Texts, what: str, id_: str) -> str:
     """What an area, an exercise or a mistake is called; its id where it has no name."""
     return texts.sentences.get(f"{what}.{id_}", id_)
+
+
+def _has_report(desk: Desk, look: Look | None) -> bool:
+    """True where there can be one; after the end, where there is one."""
+    if desk.is_finished:
+        return look is not None and look.report is not None
+    return KINDS[desk.drill.kind].runs_code
 
 
 def _notes(review: Review, texts: Texts) -> Iterator[str]:

@@ -51,13 +51,10 @@ def _write_figures(figures: Figures, texts: Texts) -> Iterator[Html]:
         middle, mean = statistics.median(figures.scores), statistics.fmean(figures.scores)
         title = texts("course.scores", median=middle, mean=mean)
         drawn = draw_histogram(list(figures.bins), texts("html.course.bin"))
-        yield section(title, el("figure", scroll(title, drawn), class_="panel"))
+        yield section(title, el("figure", drawn, class_="panel"))
     if figures.hardest:
         heads = (texts("html.cases.case"), texts("html.course.share"), "")
-        rows = (
-            row(el("code", case), f"{share:.0%}", draw_share(share, "bad"), head=0)
-            for case, share in figures.hardest[:MOST]
-        )
+        rows = (_write_hard(case, share, figures, texts) for case, share in figures.hardest[:MOST])
         yield section(
             texts("course.hardest"), el("div", table(heads, rows, "shares"), class_="panel")
         )
@@ -69,6 +66,13 @@ def _write_figures(figures: Figures, texts: Texts) -> Iterator[Html]:
         )
         shown = scroll(texts("course.mistakes"), table(heads, rows, "mistakes"))
         yield section(texts("course.mistakes"), el("div", shown, class_="panel"))
+
+
+def _write_hard(case: str, share: float, figures: Figures, texts: Texts) -> Html:
+    """A case, and how many fail it of those that got so far."""
+    of = texts("html.course.of", failed=figures.failed[case], judged=figures.judged[case])
+    said = join(f"{share:.0%} ", el("span", of, class_="of"))
+    return row(el("code", case), said, draw_share(share, "bad"), head=0)
 
 
 def _write_list(batch: Collection[Graded], texts: Texts) -> Iterator[Html]:
@@ -104,6 +108,10 @@ def _write_state(graded: Graded, texts: Texts) -> Html:
     if report.all_passed:
         return el("span", texts("html.course.passed"), class_="good")
     found = dict.fromkeys(mistake.mistake for mistake in report.diagnosis.mistakes)
+    if not found:
+        lost = (area for area in report.areas if report.earned(area) < report.available(area))
+        areas = texts("html.course.comma").join(texts(f"area.{area}") for area in lost)
+        return el("span", texts("html.course.unnamed", areas=areas), class_="note")
     return join(*(piece for name in found for piece in (el("code", name), " ")))
 
 

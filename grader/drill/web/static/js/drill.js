@@ -1,5 +1,5 @@
 // One drill: the task, the file, the grade; or, once it has ended, its review.
-import {get} from "./api.js"
+import {get, post} from "./api.js"
 import {makeClock} from "./clock.js"
 import {el, put} from "./dom.js"
 import {keepHints} from "./drafts.js"
@@ -16,10 +16,23 @@ export async function showDrill(main, top, id) {
   const drill = await get(`drills/${id}`)
   const title = say("title", {kind: drill.kind, exercise: drill.exercise})
   document.title = title
-  if (!drill.finished) return showOpen(main, top, drill, title)
+  if (!drill.finished && !drill.marking) return showOpen(main, top, drill, title)
   top(title)
-  showFinished(main, drill)
+  if (drill.finished) showFinished(main, drill)
+  else showMarking(main, drill, ended => showEnded(main, ended))
   return () => {}
+}
+
+// A talk whose clock has stopped, to be marked; `done` is called once the drill is closed.
+function showMarking(main, drill, done) {
+  const {said, points} = drill.marking
+  showTalk(main, said, points, async made => done(await post(`drills/${drill.id}/finish`, {made})))
+}
+
+function showEnded(main, ended) {
+  showFinished(main, ended)
+  announce(say("ended"))
+  main.querySelector("[data-first]").focus()
 }
 
 function showOpen(main, top, drill, title) {
@@ -33,7 +46,7 @@ function showOpen(main, top, drill, title) {
     save: () => file.isClean() ? null : file.save(),
     goTo: file.editor.show,
     marked: file.editor.mark,
-    marking: (said, points, done) => { leave(); top(title); showTalk(main, said, points, done) },
+    marking: mark,
     ended: end,
   })
   if (drill.look?.version === drill.version) file.editor.mark(drill.look?.line)
@@ -53,6 +66,8 @@ function showOpen(main, top, drill, title) {
   async function see(pulse, asked) {
     clock.set(pulse.left)
     if (pulse.finished) return end(await get(`drills/${drill.id}`))
+    // A talk whose end came from elsewhere.
+    if (pulse.talked) return mark((await get(`drills/${drill.id}`)).marking)
     await file.see(pulse.version, asked)
     if (pulse.saves === saves) return
     saves = pulse.saves
@@ -61,15 +76,20 @@ function showOpen(main, top, drill, title) {
     grade.show(now.look)
   }
 
+  function mark(marking) {
+    if (isLeft || !marking) return
+    leave()
+    top(title)
+    showMarking(main, {...drill, marking}, end)
+  }
+
   function end(ended) {
     if (isEnded) return
     isEnded = true
     leave()
     keepHints(drill.id, [])
     top(title)
-    showFinished(main, ended)
-    announce(say("ended"))
-    main.querySelector("[data-first]").focus()
+    showEnded(main, ended)
   }
 
   function leave() {

@@ -84,7 +84,8 @@ export function makeFile(drill, graded) {
     await attempt(async () => {
       const answer = await post(`drills/${drill.id}/grade`)
       if (mine !== grades || !answer.look) return
-      tell(isClean() ? say("saved", {score: answer.look.score}) : say("unsaved"))
+      const {refusal, score} = answer.look
+      tell(!isClean() ? say("unsaved") : refusal ? say("saved-only") : say("saved", {score}))
       editor.mark(answer.look.line)
       graded(answer.look, answer.left)
     })

@@ -10,7 +10,7 @@ export function showFinished(main, drill) {
     el("h2", {class: "title", tabindex: "-1", "data-first": true}, say("review")),
     writeReview(drill.review),
     makeRound(`drills/${drill.id}`, drill.round),
-    drill.look && writeReport(drill),
+    drill.has_report && writeReport(drill),
     writeUnsaved(drill),
     drill.text !== null && el("details", {class: "panel"},
       el("summary", {}, say("file", {file: drill.file})),

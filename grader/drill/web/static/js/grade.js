@@ -45,6 +45,8 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
       show(given.look)
       marked(given.look.line)
     }
+    // Below the buttons, which are often at the lower edge of the window.
+    list.lastElementChild?.scrollIntoView({block: "nearest"})
   }
 
   async function lookUp() {
@@ -67,13 +69,9 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
 
   // A talk is marked by oneself first.
   async function close() {
-    const {points, said} = await post(`drills/${drill.id}/points`)
-    if (points.length > 0) marking(said, points, finish)
-    else await finish([])
-  }
-
-  async function finish(made) {
-    ended(await post(`drills/${drill.id}/finish`, {made}))
+    const told = await post(`drills/${drill.id}/points`)
+    if (told.points.length > 0) marking(told)
+    else ended(await post(`drills/${drill.id}/finish`, {made: []}))
   }
 
   function attempt(act) {
@@ -91,6 +89,7 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
   function tell(sentence) {
     told.textContent = sentence ?? ""
     told.hidden = !sentence
+    if (sentence) told.scrollIntoView({block: "nearest"})
   }
 
   return {panel, show}

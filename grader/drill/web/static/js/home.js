@@ -10,11 +10,13 @@ export async function showHome(main, top) {
   const home = await get("home")
   document.title = say("name")
   top("")
+  const form = writeNew(home)
   put(main, el("div", {class: "narrow"},
     el("h1", {}, say("home")),
     home.open.length > 0 && part(say("open"), el("ul", {class: "list"}, home.open.map(writeOpen))),
-    part(say("new"), ...writeNew(home)),
+    part(say("new"), ...form.parts),
     home.due.length > 0 && writeDues(home.due),
+    home.due.length === 0 && home.past.length > 0 && home.untried.length > 0 && writeUntried(home, form),
     home.past.length > 0 && part(say("past"), ...writePast(home))))
   return () => {}
 }
@@ -26,7 +28,7 @@ function part(title, ...children) {
 function writeOpen(drill) {
   return el("li", {},
     el("a", {href: `#${drill.id}`}, say("title", drill)),
-    el("span", {class: "soft small"}, writeTime(drill.left)))
+    el("span", {class: "soft small"}, drill.talked ? say("to-mark") : writeTime(drill.left)))
 }
 
 function writeDues(dues) {
@@ -44,6 +46,15 @@ function writeDues(dues) {
 
 function writeDue(due) {
   return el("li", {}, el("span", {}, due.said), el("span", {class: "soft small"}, say(`due-${due.kind}`)))
+}
+
+// What was never done: the form takes what is chosen.
+function writeUntried({untried, kinds, exercises}, form) {
+  const called = (all, id) => all.find(one => one.id === id).name
+  return part(say("untried"), el("p", {class: "soft small"}, say("untried-how")),
+    el("div", {class: "row"}, untried.map(one =>
+      button(say("title", {kind: called(kinds, one.kind), exercise: called(exercises, one.exercise)}),
+        () => form.choose(one)))))
 }
 
 function writeNew(home) {
@@ -70,14 +81,23 @@ function writeNew(home) {
     }
   }
 
-  return [
+  const begin = button(say("start"), start, {class: "main"})
+  const parts = [
     el("div", {class: "fields"},
       el("label", {}, say("kind"), kind), el("label", {}, say("exercise-label"), exercise),
       el("label", {}, say("minutes"), minutes), el("label", {}, say("level"), level)),
     told,
-    el("div", {class: "row"}, button(say("start"), start, {class: "main"}),
-      el("span", {class: "soft small"}, say("start-what"))),
+    el("div", {class: "row"}, begin, el("span", {class: "soft small"}, say("start-what"))),
   ]
+
+  function choose(one) {
+    kind.value = one.kind
+    exercise.value = one.exercise
+    setMinutes()
+    begin.focus()
+  }
+
+  return {parts, choose}
 }
 
 function choice(options, chosen) {

@@ -17,21 +17,21 @@ export function makeRound(path, round) {
   function write(round) {
     if (round.question === null) return [el("p", {"data-first": true, tabindex: "-1"}, say("round-done"))]
     const question = el("p", {class: "question", id: "question"}, round.question)
-    return [question, ...(round.answered ? writePoints(round) : writeAnswer())]
+    return [question, ...(round.answered ? writePoints(round) : writeAnswer(round))]
   }
 
-  function writeAnswer() {
+  function writeAnswer({question}) {
     const field = el("textarea", {"aria-labelledby": "question", "data-first": true})
     const told = el("p", {class: "soft small"}, say("answer-how"))
     return [
       field,
       el("div", {class: "row"},
         button(say("answer"), () => {
-          if (field.value.trim()) return send("answer", {text: field.value}, told)
+          if (field.value.trim()) return send("answer", {question, text: field.value}, told)
           told.textContent = say("answer-empty")
           announce(told.textContent)
         }, {class: "main"}),
-        button(say("spoken"), () => send("answer", {text: ""}, told))),
+        button(say("spoken"), () => send("answer", {question, text: ""}, told))),
       told,
     ]
   }
@@ -45,7 +45,7 @@ export function makeRound(path, round) {
       round.points.length > 0 && el("ul", {class: "points"}, round.points.map(point => el("li", {}, point))),
       el("h3", {}, say("trap")), el("p", {}, round.trap),
       el("div", {class: "row", role: "group", "aria-label": say("mark-how")},
-        round.ratings.map(rating => button(say(`rating-${rating}`), () => send("mark", {rating}, told),
+        round.ratings.map(rating => button(say(`rating-${rating}`), () => send("mark", {question: round.question, rating}, told),
           rating === round.suggested ? {class: "main"} : {}))),
       told,
     ]

@@ -14,6 +14,7 @@ export function showTalk(main, said, points, done) {
     el("fieldset", {class: "panel ticks", "aria-labelledby": "talk-title"},
       points.map((point, at) => el("label", {}, boxes[at], el("span", {}, point.text)))),
     told,
+    el("p", {class: "soft small"}, say("talk-open")),
     button(say("talk-done"), finish, {class: "main"})))
   title.focus()
 
