@@ -186,7 +186,7 @@ def test_a_sheet_of_shapes_is_marked_without_running_anything(served):
     assert (shown["has_report"], shown["has_hints"]) == (False, True)
     look = served.post(f"{one}/grade", {}).data["look"]
     assert look["score"] == "0"
-    assert look["wrong"].startswith("Blanks that are empty or wrong: ")
+    assert look["wrong"].startswith("Blanks right: 0 of ")
     hint = served.post(f"{one}/hint", {}).data
     assert hint["look"]["line"] in range(1, 200)
     ended = served.post(f"{one}/finish", {"made": []}).data

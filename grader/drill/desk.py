@@ -114,7 +114,7 @@ class Desk:
     @property
     def is_finished(self) -> bool:
         """True once it was closed, from whichever process."""
-        return any(event.what == FINISHED for event in self.events())
+        return FINISHED in [event.what for event in self.events()]
 
     def time_left(self) -> float:
         """Seconds until time is up, negative in overtime; as it was when the clock stopped."""
@@ -137,9 +137,8 @@ class Desk:
 
     def read_known(self) -> str | None:
         """The file's text where it was graded last; None where it is news, or cannot be read."""
-        look, source = self.look(), self._read_if_there()
-        known = submit_text(str(file_of(self.drill)), source).sha256
-        return source if look is not None and look.sha256 == known else None
+        look, text = self.look(), self._read_if_there()
+        return text if look and look.sha256 == submit_text("", text).sha256 else None
 
     def grade(self, source: str) -> Look:
         """What this text is worth; the same text as last time is not graded again.
@@ -182,19 +181,16 @@ class Desk:
 
     def describe(self, trouble: Trouble) -> str:
         """What may be said of it unasked: its line and its name only after the hints for it."""
-        given = count_hints(self.events())
-        said = write_trouble(trouble, given[trouble.key], self.texts)
-        look = self.look()
-        if trouble.kind != "blank" or look is None:
-            return said
-        return describe_blanks(self.drill, look, said, self.texts)
+        said = write_trouble(trouble, count_hints(self.events())[trouble.key], self.texts)
+        if trouble.kind == "blank" and (look := self.look()):
+            said = describe_blanks(self.drill, look, said, self.texts)
+        return said
 
     def hint(self) -> Hint | None:
         """The next hint about what is wrong first; None where nothing is, or no more is known."""
         self._check_open()
         look = self.look()
-        hint = None if look is None else next_hint(look, self.events(), self.texts)
-        if hint is not None:
+        if hint := next_hint(look, self.events(), self.texts) if look else None:
             self._note(HINTED, about=hint.about, part=hint.part)
         return hint
 
@@ -231,7 +227,7 @@ class Desk:
 
     def talk(self) -> Sequence[str]:
         """What could have been said in a talk, in paragraphs, once it is over."""
-        is_over = self.is_finished or any(event.what == TALKED for event in self.events())
+        is_over = any(event.what in (TALKED, FINISHED) for event in self.events())
         return write_talk(self.drill, self.texts) if self._kind.is_talk and is_over else ()
 
     def finish(self) -> Review:
