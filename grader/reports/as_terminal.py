@@ -26,7 +26,7 @@ def render(report: Report, texts: Texts, view: View = PLAIN) -> str:
     """
     path = clean(report.submission.path, 200)
     title = texts("title", exercise=report.exercise or texts("unnamed"), path=path)
-    lines = [*wrap(title, "", "  "), "", *_isolation(report, texts), ""]
+    lines = [*fit(title, sys.stdout), "", *_isolation(report, texts), ""]
     if report.refusal is not None:
         lines += [texts("heading.refused"), *wrap(texts.say(report.refusal)), ""]
     else:
