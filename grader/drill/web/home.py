@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from grader.bank import exercise_ids
 from grader.drill import clock
 from grader.drill.begin import FIRST_EXERCISE
-from grader.drill.facts import Facts
-from grader.drill.history import History, Row, gather_history
+from grader.drill.history import LEFT, MENDED, History, Row, gather_history
 from grader.drill.kinds import KINDS
 from grader.drill.model import TALKED
 from grader.drill.practice import Practice, plan_practice
@@ -22,6 +21,7 @@ from grader.reports.failures import number
 from grader.texts import Texts
 
 Plain = dict[str, Any]
+FATES = {LEFT: "left", MENDED: "mended"}
 # How many cards that are due are shown at most, the most urgent first.
 MOST_DUE = 8
 
@@ -73,23 +73,9 @@ def _show_which(row: Row, texts: Texts) -> Plain:
 
 def _show_mistakes(history: History, texts: Texts) -> Iterator[Plain]:
     """Each mistake of one's own, and what became of it in each drill in which code was written."""
-    facts = [row.facts for row in history.ended if row.facts.runs_code]
-    for made in dict.fromkeys(made for one in facts for made in _own(one)):
-        became = [_fate(made, one) for one in facts]
+    for made in history.mistakes:
+        became = [FATES.get(letter, "") for letter in history.fate(made)]
         yield {"id": made, "name": name(texts, "mistake", made), "became": became}
-
-
-def _own(facts: Facts) -> Sequence[str]:
-    """The mistakes that are not there from the start."""
-    if facts.settled is None:
-        return facts.made
-    return [made for made in facts.made if made in facts.settled.broken]
-
-
-def _fate(made: str, facts: Facts) -> str:
-    if made not in _own(facts):
-        return ""
-    return "left" if made in facts.left else "mended"
 
 
 def _count_planted(history: History) -> Plain:
