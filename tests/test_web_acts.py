@@ -204,6 +204,10 @@ def test_a_talk_is_marked_by_oneself_before_it_is_finished(served):
     assert (shown["has_report"], shown["has_hints"]) == (False, False)
     told = served.post(f"{one}/points", {}).data
     assert told["said"].startswith("The clock has stopped.")
+    # Before it was over the task had the headings only.
+    assert told["words"][0] == "What one could have said:"
+    assert len(told["words"]) == 8
+    assert not {*told["words"]} & {*shown["task"]}
     assert {point["made"] for point in told["points"]} == {None}
     assert ("marking" in shown, shown["talked"]) == (False, False)
     # The clock has stopped for everybody, and a page that is loaded again goes on with the marks.

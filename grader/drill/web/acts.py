@@ -123,9 +123,13 @@ def look_up(call: Call) -> Plain:
 
 
 def points(call: Call) -> Plain:
-    """Of a talk, which is over by this, the points to mark oneself by; of other drills none."""
+    """Of a talk, which is over by this, the points to mark oneself by, and what could be said.
+
+    Of other drills neither.
+    """
     told = [{"id": one.id, "text": one.text, "made": one.made} for one in call.desk.points()]
-    return {"points": told, "said": call.texts("drill.talk.title")}
+    words = [*call.desk.talk()]
+    return {"points": told, "said": call.texts("drill.talk.title"), "words": words}
 
 
 def finish(call: Call) -> Plain:

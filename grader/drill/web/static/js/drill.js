@@ -25,8 +25,7 @@ export async function showDrill(main, top, id) {
 
 // A talk whose clock has stopped, to be marked; `done` is called once the drill is closed.
 function showMarking(main, drill, done) {
-  const {said, points} = drill.marking
-  showTalk(main, said, points, async made => done(await post(`drills/${drill.id}/finish`, {made})))
+  showTalk(main, drill.marking, async made => done(await post(`drills/${drill.id}/finish`, {made})))
 }
 
 function showEnded(main, ended) {

@@ -4,8 +4,9 @@ import {button, el, put} from "./dom.js"
 import {announce} from "./live.js"
 import {say} from "./words.js"
 
-// `done` is called with the ids of the points that were made.
-export function showTalk(main, said, points, done) {
+// `words` is what could have been said, under a line of its own; `done` is called with the ids of
+// the points that were made.
+export function showTalk(main, {said, points, words}, done) {
   const boxes = points.map(point => el("input", {type: "checkbox", value: point.id, checked: point.made}))
   const told = el("p", {role: "alert", class: "refusal", hidden: true})
   const title = el("h2", {class: "title", tabindex: "-1", id: "talk-title"}, said)
@@ -15,7 +16,9 @@ export function showTalk(main, said, points, done) {
       points.map((point, at) => el("label", {}, boxes[at], el("span", {}, point.text)))),
     told,
     el("p", {class: "soft small"}, say("talk-open")),
-    button(say("talk-done"), finish, {class: "main"})))
+    button(say("talk-done"), finish, {class: "main"}),
+    el("details", {class: "panel"},
+      el("summary", {}, words[0]), words.slice(1).map(part => el("p", {}, part)))))
   title.focus()
 
   async function finish() {
