@@ -65,14 +65,8 @@ GOOD = Audit(
 )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "exercise",
-    [
-        pytest.param(name, marks=pytest.mark.every if at else ())
-        for at, name in enumerate(exercise_ids())
-    ],
-)
+@pytest.mark.every
+@pytest.mark.parametrize("exercise", exercise_ids())
 def test_every_mistake_is_caught_and_named(exercise, forge):
     told = []
     audit = audit_exercise(load_exercise(exercise), forge, 7, told.append)

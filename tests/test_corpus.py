@@ -106,7 +106,7 @@ def test_same_seed_gives_same_report(forge):
         "wrong/free_mask_off_in_training",
         "wrong/free_config_switch_hides_past",
         "right/free_rotary_pairs_grouped",
-        "wrong/free_rotary_on_queries_only",
+        pytest.param("wrong/free_rotary_on_queries_only", marks=pytest.mark.every),
     ],
 )
 def test_same_seed_gives_the_same_bytes(name, forge):

@@ -151,12 +151,14 @@ def test_each_case_has_its_outcome_and_its_words(run, tiny):
     }
 
 
+@pytest.mark.every
 def test_xdist_gives_the_same(run, tiny):
     result = run("--mha", "a.py", "--mha", "b.py", *tiny, "-n", "2", a=RIGHT, b=WRONG)
     result.assert_outcomes(passed=5, failed=3, skipped=2, errors=2)
     result.stdout.fnmatch_lines(["2 workers [[]12 items[]]"])
 
 
+@pytest.mark.every
 def test_xdist_shares_the_seed(run, tiny):
     run("--mha", "a.py", *tiny, "-n", "2", a=RIGHT, conftest=COUNTED)
     seeds = {line.split()[1] for line in calls(run)}
@@ -208,6 +210,7 @@ def test_cases_are_chosen_by_their_ids(run, tiny):
     assert [line.split()[0] for line in result.outlines if "PASSED" in line] == list(ids)
 
 
+@pytest.mark.every
 def test_chosen_ids_reach_xdist(run, tiny):
     result = run("--mha", "a.py", *tiny, "a.py::values", "-n", "2", a=RIGHT, conftest=COUNTED)
     result.assert_outcomes(passed=1)
