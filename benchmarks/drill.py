@@ -61,7 +61,7 @@ def start(folder: Path) -> subprocess.Popen[str]:
         bufsize=1,
         env=os.environ | {"MHA_GRADE_DATA": str(folder / "data"), "PYTHONPATH": str(ROOT)},
     )
-    while "Type h" not in drill.stdout.readline():
+    while "then Enter" not in drill.stdout.readline():
         pass
     time.sleep(READING_SECONDS)
     return drill
