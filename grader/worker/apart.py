@@ -9,12 +9,14 @@ for its first product.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch._C import _functorch
 from torch.overrides import TorchFunctionMode
+
+from .values import tensors_in
 
 # What a tensor that was moved says of its device; code may compare it, or hand it on.
 ELSEWHERE = torch.device("cuda", 0)
@@ -74,7 +76,7 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
             return ASKED[name][self._place(args[0]) == HERE]
         said, named = _read_devices(name, args, kwargs or {})
         given = [*said, *named.values()]
-        operands = list(_tensors(given))
+        operands = list(tensors_in(given))
         places = [self._place(operand) for operand in operands]
         if ELSEWHERE in places and self._refuses(name, operands, places):
             raise RuntimeError(SAID)
@@ -127,7 +129,7 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
 
     def _put(self, made: Iterable[Any], place: torch.device | None) -> None:
         if place is not None:
-            self._places.update((id(tensor), (tensor, place)) for tensor in _tensors(made))
+            self._places.update((id(tensor), (tensor, place)) for tensor in tensors_in(made))
 
 
 def _name(func: Callable[..., Any]) -> str:
@@ -167,11 +169,3 @@ def _do(func: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any])
     here = [HERE if _is_device(value) else value for value in args]
     by_name = {key: HERE if _is_device(value) else value for key, value in named.items()}
     return func(*here, **by_name)
-
-
-def _tensors(values: Iterable[Any], depth: int = 2) -> Iterator[torch.Tensor]:
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif depth and isinstance(value, (tuple, list)):
-            yield from _tensors(value[:64], depth - 1)

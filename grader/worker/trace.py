@@ -9,13 +9,14 @@ import ast
 import functools
 import linecache
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from .protocol import MAX_STEPS
+from .values import tensors_in
 
 MAX_ELEMENTS = 4096
 MAX_SOURCES = 8
@@ -58,13 +59,13 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked 
         """Do what was asked, then note what it made."""
         sources = [
             self._origins.get(id(tensor), "")
-            for tensor in _tensors((*args, *(kwargs or {}).values()))
+            for tensor in tensors_in((*args, *(kwargs or {}).values()))
         ]
         result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
         made = args[:1] if name in SETTERS else result
         line = self._line()
-        for tensor in _tensors((made,)):
+        for tensor in tensors_in((made,)):
             if line and len(self.steps) < MAX_STEPS and not _is_wrapped(tensor):
                 self._note(name, line, sources, tensor)
         return result
@@ -88,14 +89,6 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked 
 def _is_wrapped(tensor: torch.Tensor) -> bool:
     """True inside vmap and the like, where a tensor has no memory of its own to read."""
     return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
-
-
-def _tensors(values: Any, depth: int = 2) -> Iterator[torch.Tensor]:
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif depth and isinstance(value, (tuple, list)):
-            yield from _tensors(value[:64], depth - 1)
 
 
 def assigned(file: str, line: int) -> str:

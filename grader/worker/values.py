@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 
@@ -28,6 +29,15 @@ def to_blob(tensor: torch.Tensor) -> Blob:
     size = dense.numel() * dense.element_size()
     data = ctypes.string_at(dense.data_ptr(), size) if size else b""
     return Blob(NAMES[dense.dtype], tuple(dense.shape), data)
+
+
+def tensors_in(values: Iterable[Any], depth: int = 2) -> Iterator[torch.Tensor]:
+    """The tensors among these values, and among the items of tuples and lists a few levels down."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif depth and isinstance(value, (tuple, list)):
+            yield from tensors_in(value[:64], depth - 1)
 
 
 def describe_item(item: object) -> str:
