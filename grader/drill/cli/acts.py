@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from grader.cli import console
 from grader.cli.codes import NOT_PASSED, PASSED
@@ -30,37 +29,14 @@ from grader.sandbox.launch import Launched
 from grader.texts import Texts
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The options of `start`."""
-
-    kind: str
-    exercise: str | None
-    random: bool
-    due: bool
-    minutes: float | None
-    folder: Path | None
-    level: str
-    seed: int | None
-
-
-def start(asked: Asked, web: Web, launched: Launched | None, texts: Texts) -> int:
-    """Begin a drill and watch it, here or in the browser."""
+def start(wish: Wish, is_due: bool, web: Web, launched: Launched | None, texts: Texts) -> int:
+    """Begin a drill and watch it, here or in the browser; `is_due` takes what is due."""
     web.check()
-    if sum((asked.exercise is not None, asked.random, asked.due)) > 1:
+    if sum((wish.exercise is not None, wish.is_random, is_due)) > 1:
         raise UsageError("drill.choose-one")
-    wish = Wish(
-        kind=asked.kind,
-        exercise=asked.exercise,
-        is_random=asked.random,
-        minutes=asked.minutes,
-        folder=asked.folder,
-        level=asked.level,
-        seed=asked.seed,
-        language=texts.language,
-    )
+    wish = replace(wish, language=texts.language)
     store = Store()
-    if asked.due:
+    if is_due:
         kind, exercise = choose_due(store, time.time())
         wish = replace(wish, kind=kind, exercise=exercise)
     drill = begin(store, wish)

@@ -13,6 +13,7 @@ import typer
 from grader.bank import exercise_ids
 from grader.cli import console
 from grader.cli.codes import INTERRUPTED, PASSED
+from grader.drill.begin import Wish
 from grader.drill.cli import acts, keeping
 from grader.drill.cli.browser import Web
 from grader.drill.kinds import KINDS
@@ -97,8 +98,8 @@ def start(
 ) -> None:
     """Begin, and watch the file."""
     page = Web(web or browser, port, browser)
-    asked = acts.Asked(kind, exercise, random, due, minutes, folder, level, seed)
-    do(partial(acts.start, asked, page, context.obj), lang)
+    wish = Wish(kind, exercise, random, minutes, folder, level, seed)
+    do(partial(acts.start, wish, due, page, context.obj), lang)
 
 
 @app.command(help="Go on watching the file of an open drill.")
