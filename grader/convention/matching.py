@@ -122,13 +122,16 @@ def match_right(
 
 
 def match_wrong(
-    contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
+    contracts: Sequence[Contract],
+    proposals: Sequence[Layout],
+    trials: Sequence[Trial],
+    besides: Sequence[str] = (),
 ) -> Match | None:
-    """The same with one known mistake made, among the likeliest layouts."""
+    """The same with one known mistake made, among the likeliest layouts; none of `besides`."""
     for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
         is_shown = show(trials, layout, contract)
         for mistake in _shown(contract, rank, layout):
-            if is_shown([mistake]):
+            if mistake.id not in besides and is_shown([mistake]):
                 return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
     return None
 

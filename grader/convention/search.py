@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -56,6 +57,12 @@ OPEN_MASKS = tuple(
     for form in ("b 1 q k", "b 1 1 k", "q k", "b k", "b q k")
     for meaning, dtype in (("visible", "bool"), ("hidden", "bool"), ("additive", "float"))
 )
+
+
+# Of a file whose order of axes is found out this is another order, which is tried as such: what is
+# right in neither must not look like both.
+OTHER_ORDER = ("sequence-first",)
+match_mistaken = functools.partial(match_wrong, besides=OTHER_ORDER)
 
 
 @dataclass(frozen=True)
@@ -133,12 +140,12 @@ class Search:
             yield from ((way, kinds, match_right) for way in likely)
         still = [found for way in likely if (found := self.still(way))]
         yield from ((way, PLAIN, match_right) for way in still)
-        yield from ((way, PLAIN, match_wrong) for way in likely)
-        yield from ((way, PLAIN, match_wrong) for way in still)
+        yield from ((way, PLAIN, match_mistaken) for way in likely)
+        yield from ((way, PLAIN, match_mistaken) for way in still)
         if kinds:
             # Two departures at once are looked for in the plainest reading of the parameters only.
             plain = (replace(way, proposals=way.proposals[:MAX_PLAIN]) for way in likely)
-            yield from ((way, kinds, match_wrong) for way in plain)
+            yield from ((way, kinds, match_mistaken) for way in plain)
 
     def walk(self, cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Way]:
         """Every way that runs."""
