@@ -62,12 +62,14 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
 def examine(case: Case, bench: Bench) -> Finding:
     """What the case's check finds: on modules that are in use already, if that passes.
 
-    If not, a trace of an earlier case may be to blame, and a fresh module has the last word.
+    If not, a trace of an earlier case may be to blame, and a fresh module has the last word; unless
+    it is what a mistake makes of it that a fresh module had before.
     """
     carried = list(bench.carried)
     bench.fresh, bench.shared = case.check in FRESH, False
     finding = CHECKS[case.check](bench, case, **case.args)
-    if finding.credit < 1.0 and bench.shared:
+    is_known = any(made.id == finding.mistake for made in carried)
+    if finding.credit < 1.0 and bench.shared and not is_known:
         bench.carried[:] = carried
         bench.fresh = True
         finding = CHECKS[case.check](bench, case, **case.args)
