@@ -1,6 +1,7 @@
 """Who may import whom: the boundary between what is trusted and what is not, and the layers."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -55,16 +56,18 @@ def sources(*folders):
             yield path.relative_to(ROOT).as_posix(), path
 
 
+@functools.cache
 def imports(path):
     """Dotted names a file imports, relative ones resolved; `from a import b` gives a.b."""
-    package = path.relative_to(ROOT).parent.parts
+    package, found = path.relative_to(ROOT).parent.parts, []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             start = ".".join((*base, *filter(None, [node.module])))
-            yield from (f"{start}.{alias.name}" for alias in node.names)
+            found += [f"{start}.{alias.name}" for alias in node.names]
+    return found
 
 
 def is_within(name, allowed):
