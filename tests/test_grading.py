@@ -1,10 +1,12 @@
 """The flow from a file to a report: what a fault costs, and what it does not."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from grader.bank.checks import CHECKS
+from grader.convention import matching
 from grader.model import Outcome
 
 ROOT = Path(__file__).parent.parent
@@ -107,6 +109,31 @@ def test_trace_of_an_earlier_case_costs_nothing_in_a_later_one(grade_source):
     assert found["values"] is Outcome.PASSED
     assert found["padding-values"] is Outcome.PASSED
     assert found["no-state-many-calls"] is Outcome.FAILED
+
+
+def test_file_graded_before_changes_nothing(grade_source, monkeypatch):
+    # The same numbers in another shape, as who tries things out may well hand in next.
+    flat = RIGHT.replace("return output, weights", "return output.flatten(0, 1), weights")
+    assert flat != RIGHT
+    found = []
+    for before in ([RIGHT], []):
+        monkeypatch.setattr(matching, "MATCHED", {})
+        for source in before:
+            grade_source(source)
+        found.append(grade_source(flat))
+    after, alone = found
+    assert "convention.layout-assumed" in [message.key for message in alone.convention]
+    assert after.convention == alone.convention
+    assert after.verdicts == alone.verdicts
+
+
+def test_what_is_remembered_of_a_file_is_small(grade_source, monkeypatch):
+    known = {}
+    monkeypatch.setattr(matching, "MATCHED", known)
+    returned = "return output.repeat(1, 1, 100), weights"
+    grade_source(RIGHT.replace("return output, weights", returned))
+    (key,) = known
+    assert len(pickle.dumps(key)) < 10_000
 
 
 def test_printed_text_is_kept_once(grade_source):
