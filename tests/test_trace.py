@@ -66,6 +66,9 @@ def departs(trace):
     return look
 
 
+# A softmax that is written out.
+BY_HAND = "(exps := (scores - scores.amax(-1, True)).exp()) / exps.sum(-1, keepdim=True)"
+
 # What is changed, the line of the departure (None is the changed one), key and fields.
 DEPARTURES = {
     "missing-scale": (
@@ -140,6 +143,18 @@ DEPARTURES = {
         "operand",
         {"got": "x", "expected": "q", "line": line_of(SCALED)},
     ),
+    "sum-over-queries": (
+        (SOFTMAX, BY_HAND.replace("exps.sum(-1", "exps.sum(-2")),
+        None,
+        "from",
+        {"operation": "sum", "sources": "exponentials"},
+    ),
+    "context-too-large": (
+        (MERGE, "self.o((torch.zeros_like(q) + 1.5 * (weights @ v)).transpose(1, 2).flatten(2))"),
+        None,
+        "from",
+        {"operation": "mul", "sources": "context"},
+    ),
     "no-softmax": (
         ("scores.softmax(-1)", "scores"),
         SCALED,
@@ -191,6 +206,21 @@ def test_mask_without_effect_is_found_at_the_softmax(departs):
 @pytest.mark.parametrize("mask", [None, RANDOM, DEAD])
 def test_right_file_has_no_departure(mask, departs):
     assert departs(PLAIN, mask) is None
+
+
+@pytest.mark.parametrize("mask", [None, RANDOM])
+def test_softmax_by_hand_is_recognised_all_the_way(mask, trace):
+    source, line = swap(SOFTMAX, BY_HAND)
+    steps, problem, answer = trace(source, mask)
+    assert find_departure(steps, problem, 1, answer.output) is None
+    walked = {s.operation: s.what for s in walk(steps, problem, 1) if s.line == line}
+    assert walked == {
+        "amax": "",
+        "sub": "shifted scores",
+        "exp": "exponentials",
+        "sum": "",
+        "div": "weights",
+    }
 
 
 NAMES = {"x", "scaled scores", "weights", "context", "output"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -15,6 +16,10 @@ from grader.trace.words import in_letters, write_shape
 PRODUCTS = ("matmul", "bmm", "einsum", "__matmul__", "baddbmm", "mul", "sum", "tensordot")
 SOFTMAX = ("softmax",)
 BARE = "output before bias"
+# Ask a tensor for its shape and dtype, and take none of its values.
+FILLED = re.compile(r"new_(?:empty|full|ones|zeros)|\w+_like")
+# Pick values and make none. What a softmax is shifted by is a matter of style.
+PICKS = ("amax", "max", "maximum")
 # What a product is of, by the stage it should give.
 OPERANDS = {2: ("q", "k"), 5: ("weights", "v")}
 
@@ -28,18 +33,27 @@ class Trail:
         known = landmarks(problem)
         # Without an output projection the merged heads are the output.
         self.last = 5 if problem.weights.Wo is None else 6
-        self.parents = [[int(s) for s in step.sources if s.isdecimal()] for step in steps]
+        sources = [() if FILLED.fullmatch(step.operation) else step.sources for step in steps]
+        self.parents = [[int(s) for s in made_of if s.isdecimal()] for made_of in sources]
         self.derived: list[bool] = []
-        for step, parents in zip(steps, self.parents):
-            direct = any(_is_sequence(source, sequences) for source in step.sources)
+        for made_of, parents in zip(sources, self.parents):
+            direct = any(_is_sequence(source, sequences) for source in made_of)
             self.derived.append(direct or any(self.derived[p] for p in parents))
         # With a mistake taken as meant, what is expected may be infinite or NaN.
         with np.errstate(all="ignore"):
             self.found = [
-                recognise(step.value, known, problem) if own else None
+                recognise(step.value, known, problem)
+                if own and step.operation not in PICKS
+                else None
                 for step, own in zip(steps, self.derived)
             ]
         self._check_parts()
+        self._clean: list[bool] = []
+        for step, found, parents in zip(steps, self.found, self.parents):
+            if step.operation in PICKS:
+                self._clean.append(all(self._clean[p] for p in parents if self.derived[p]))
+            else:
+                self._clean.append(found is not None and found.is_clean)
         self.children: list[list[int]] = [[] for _ in steps]
         for child, parents in enumerate(self.parents):
             for parent in parents:
@@ -59,9 +73,8 @@ class Trail:
                 self.found[at] = check_part(found, alike, self.problem)
 
     def is_clean(self, at: int) -> bool:
-        """True for a tensor that a right attention has."""
-        found = self.found[at]
-        return found is not None and found.is_clean
+        """True for a tensor that a right attention has, and for what was picked out of such."""
+        return self._clean[at]
 
     def is_float(self, at: int) -> bool:
         """True where there are values to look at."""

@@ -83,6 +83,8 @@ def _landmarks(problem: Problem) -> list[Landmark]:
         "v": split_heads(linear(value, weights.Wv, None), problem.sizes.num_heads),
     }
     root = np.sqrt(acts.q.shape[-1])
+    top = acts.masked.max(axis=-1, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0.0)
     for name, axes, full in (("q", "BHLd", acts.q), ("k", "BHSd", acts.k), ("v", "BHSd", acts.v)):
         found.append(Landmark(name, axes, 1, full))
         found.append(Landmark(f"{name} before bias", axes, 1, bare[name]))
@@ -92,6 +94,9 @@ def _landmarks(problem: Problem) -> list[Landmark]:
     found += [
         Landmark("scores", "BHLS", 2, acts.raw),
         Landmark("scaled scores", "BHLS", 3, acts.scaled),
+        # On the way through a softmax that is written out.
+        Landmark("shifted scores", "BHLS", 3, acts.scaled - top),
+        Landmark("exponentials", "BHLS", 3, np.exp(acts.masked - top)),
         Landmark("weights", "BHLS", 4, acts.weights),
         Landmark("context", "BHLd", 5, acts.context),
         Landmark("output", "BLD", 6, acts.output),
