@@ -44,7 +44,7 @@ from grader.drill.hints import count_hints, next_hint, write_trouble
 from grader.drill.kinds import KINDS
 from grader.drill.kinds.explain import Point, list_points, look_at_points, write_talk
 from grader.drill.kinds.shapes import describe_blanks
-from grader.drill.looks import compare, dump_look, load_look
+from grader.drill.looks import compare
 from grader.drill.model import (
     FINISHED,
     GRADED,
@@ -61,7 +61,7 @@ from grader.drill.model import (
 )
 from grader.drill.review import Review, write_review
 from grader.drill.schedule import rate
-from grader.drill.store import Store, pack, unpack
+from grader.drill.store import Store
 from grader.drill.warm import Warm
 from grader.errors import UnusableSubmission, UsageError
 from grader.intake import MAX_BYTES, read_submission, submit_text
@@ -176,8 +176,7 @@ class Desk:
 
     def look(self) -> Look | None:
         """The last look at the file, by whichever process."""
-        kept = self.store.latest(self.drill.id)
-        return None if kept is None else load_look(unpack(kept))
+        return self.store.look(self.drill.id)
 
     def describe(self, trouble: Trouble) -> str:
         """What may be said of it unasked: its line and its name only after the hints for it."""
@@ -286,12 +285,12 @@ class Desk:
         refusal = None if look.refusal is None else look.refusal.key
         data = {"score": look.score, "passed": look.passed, "mistakes": named, "refusal": refusal}
         event = self._event(GRADED, sha256=look.sha256, **data)
-        self._put([event], pack(dump_look(look)))
+        self._put([event], look)
 
     def _note(self, what: str, **data: Any) -> None:
         self._put([self._event(what, **data)])
 
-    def _put(self, events: Sequence[Event], look: bytes | None = None) -> None:
+    def _put(self, events: Sequence[Event], look: Look | None = None) -> None:
         """Keep them; a drill that was finished meanwhile, by whichever process, stays as it is."""
         if not self.store.note(events, look, while_open=True):
             raise Finished(self.drill.id)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from grader.drill.clock import write_seconds
 from grader.drill.facts import Facts, gather_facts
-from grader.drill.looks import load_look
 from grader.drill.model import FINISHED, MARKED, Drill
-from grader.drill.store import Store, unpack
+from grader.drill.store import Store
 from grader.reports.columns import columns, pad, room, wrap
 from grader.reports.failures import number
 from grader.texts import Texts
@@ -67,10 +66,8 @@ def gather_history(store: Store, now: float) -> History:
     rows, marks = [], []
     for drill in store.drills():
         events = store.events(drill.id)
-        kept = store.latest(drill.id)
-        look = None if kept is None else load_look(unpack(kept))
         is_open = not any(event.what == FINISHED for event in events)
-        rows.append(Row(drill, gather_facts(drill, events, look, now), is_open))
+        rows.append(Row(drill, gather_facts(drill, events, store.look(drill.id), now), is_open))
         marks += [int(event.data["rating"]) for event in events if event.what == MARKED]
     return History(tuple(rows), tuple(marks))
 
