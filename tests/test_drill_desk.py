@@ -200,9 +200,9 @@ def test_clock_goes_on_while_nobody_watches(store, tmp_path):
     clock = Clock()
     desk = sit_down(store, tmp_path / "work", clock, minutes=10)
     clock.now = START + 590
-    assert again(desk, store).time_left() == 10.0
+    assert again(desk, store).standing().left == 10.0
     clock.now = START + 615.5
-    assert desk.time_left() == -15.5
+    assert desk.standing().left == -15.5
 
 
 def test_time_is_up_just_once(store, tmp_path):

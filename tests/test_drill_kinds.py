@@ -149,7 +149,11 @@ def test_talk_is_marked_by_oneself_and_its_clock_has_stopped_by_then(sit):
     assert [point.id for point in points] == list(outline("self-attention").points)
     assert {point.made for point in points} == {None}
     desk.now.now += 1000
-    assert (desk.time_left(), desk.time_is_up(), desk.is_talked) == (40.0, False, True)
+    assert (desk.standing().left, desk.time_is_up(), desk.standing().is_talked) == (
+        40.0,
+        False,
+        True,
+    )
     desk.mark_points([point.id for point in points])
     review = desk.finish()
     assert (review.facts.score, review.facts.spent, review.facts.in_time) == (100.0, 200.0, True)

@@ -3,7 +3,8 @@
     desk = open_desk(store, drill, texts)     # texts: sentences in the reader's language
     desk.task()              the task in spoken words, paragraphs parted by an empty line
     desk.read()              the file's text; raises UnusableSubmission with the reason
-    desk.time_left()         seconds, negative in overtime;  desk.time_is_up() True just once
+    desk.standing()          a Standing: seconds left, negative in overtime; saves; what is over
+    desk.time_is_up()        True just once
     desk.grade(source)       a Look: score, change, lost by area, troubles, refusal, report
     desk.warm_up(), desk.make_ready()    before the first save and after each: the next is faster
     desk.drop()              from another thread: a newer save makes this grade useless
@@ -36,7 +37,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
-from grader.drill import clock
 from grader.drill.facts import Facts, gather_facts
 from grader.drill.folder import file_of
 from grader.drill.follow_up import FollowUp
@@ -61,6 +61,7 @@ from grader.drill.model import (
 )
 from grader.drill.review import Review, write_review
 from grader.drill.schedule import rate
+from grader.drill.standing import Standing, stand
 from grader.drill.store import Store
 from grader.drill.warm import Warm
 from grader.errors import UnusableSubmission, UsageError
@@ -111,23 +112,19 @@ class Desk:
         """Everything noted of this drill."""
         return self.store.events(self.drill.id)
 
+    def standing(self) -> Standing:
+        """How far it has come by now, in whichever process."""
+        return stand(self.drill, self.events(), self.now())
+
     @property
     def is_finished(self) -> bool:
         """True once it was closed, from whichever process."""
-        return FINISHED in [event.what for event in self.events()]
-
-    def time_left(self) -> float:
-        """Seconds until time is up, negative in overtime; as it was when the clock stopped."""
-        return clock.left(self.drill, clock.stop(self.events(), self.now()))
-
-    @property
-    def is_talked(self) -> bool:
-        """True of a talk that is over, whether or not it has been marked."""
-        return any(event.what == TALKED for event in self.events())
+        return self.standing().is_finished
 
     def time_is_up(self) -> bool:
         """True when this is the first one to see that time is up."""
-        if self.time_left() >= 0 or any(event.what == OVERTIME for event in self.events()):
+        standing = self.standing()
+        if standing.left >= 0 or standing.is_told:
             return False
         return self.store.note([self._event(OVERTIME)], while_open=True)
 
@@ -212,7 +209,7 @@ class Desk:
             return ()
         self._check_open()
         page = self._read_if_there()
-        if not self.is_talked:
+        if not self.standing().is_talked:
             self.grade(page)
             self._note(TALKED)
         look = self.look()
@@ -226,7 +223,8 @@ class Desk:
 
     def talk(self) -> Sequence[str]:
         """What could have been said in a talk, in paragraphs, once it is over."""
-        is_over = any(event.what in (TALKED, FINISHED) for event in self.events())
+        standing = self.standing()
+        is_over = standing.is_talked or standing.is_finished
         return write_talk(self.drill, self.texts) if self._kind.is_talk and is_over else ()
 
     def finish(self) -> Review:
@@ -260,7 +258,7 @@ class Desk:
 
         A talk counts as it was marked.
         """
-        source = "" if self.is_talked else self._read_if_there()
+        source = "" if self.standing().is_talked else self._read_if_there()
         if source:
             # Where somebody else has finished it meanwhile, theirs stands.
             with suppress(Finished):

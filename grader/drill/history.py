@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from grader.drill.clock import write_seconds
 from grader.drill.facts import Facts, gather_facts
-from grader.drill.model import FINISHED, MARKED, Drill
+from grader.drill.model import MARKED, Drill
+from grader.drill.standing import Standing, stand
 from grader.drill.store import Store
 from grader.reports.columns import columns, pad, room, wrap
 from grader.reports.failures import number
@@ -28,7 +29,12 @@ class Row:
 
     drill: Drill
     facts: Facts
-    is_open: bool
+    standing: Standing
+
+    @property
+    def is_open(self) -> bool:
+        """True while nobody has finished it."""
+        return not self.standing.is_finished
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,8 @@ def gather_history(store: Store, now: float) -> History:
     rows, marks = [], []
     for drill in store.drills():
         events = store.events(drill.id)
-        is_open = not any(event.what == FINISHED for event in events)
-        rows.append(Row(drill, gather_facts(drill, events, store.look(drill.id), now), is_open))
+        facts = gather_facts(drill, events, store.look(drill.id), now)
+        rows.append(Row(drill, facts, stand(drill, events, now)))
         marks += [int(event.data["rating"]) for event in events if event.what == MARKED]
     return History(tuple(rows), tuple(marks))
 

@@ -108,16 +108,18 @@ class Watch:
             self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_clock(self) -> None:
-        if not self._is_up and self.desk.time_left() < 0:
+        now = time.monotonic()
+        if now - self._shown_at < CLOCK_SECONDS:
+            return
+        self._shown_at = now
+        standing = self.desk.standing()
+        self._is_closed = standing.is_finished
+        if not self._is_up and standing.left < 0:
             self._is_up = True
             with self._telling():
                 if self.desk.time_is_up():
                     self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
-        now = time.monotonic()
-        if now - self._shown_at >= CLOCK_SECONDS:
-            self._shown_at = now
-            self._is_closed = self._is_closed or self.desk.is_finished
-            self._show_clock()
+        self._show_clock()
 
     def _show_clock(self) -> None:
         if self.keys.single:

@@ -19,7 +19,7 @@ from grader.texts import Texts
 
 def write_time(desk: Desk) -> str:
     """The time that is left, or over."""
-    left = desk.time_left()
+    left = desk.standing().left
     key = "drill.time-left" if left >= 0 else "drill.time-over"
     return desk.texts(key, time=write_seconds(left))
 

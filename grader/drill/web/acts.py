@@ -78,9 +78,9 @@ def open_drill(call: Call) -> Plain:
     """
     desk = call.desk
     shown = views.show_drill(desk)
-    if desk.is_talked and not desk.is_finished:
+    if shown["talked"] and not shown["finished"]:
         shown["marking"] = points(call)
-    if desk.is_finished:
+    if shown["finished"]:
         shown["review"] = views.show_review(desk.finish(), desk.texts)
         shown["round"] = show_question(desk.round())
     return shown
@@ -106,7 +106,7 @@ def save(call: Call) -> Plain:
 def grade(call: Call) -> Plain:
     """What is in the file is worth this; no look where a newer save is being graded instead."""
     look = call.room.grade(call.desk)
-    return {"look": views.show_look(call.desk, look), "left": call.desk.time_left()}
+    return {"look": views.show_look(call.desk, look), "left": call.desk.standing().left}
 
 
 def hint(call: Call) -> Plain:

@@ -10,7 +10,7 @@ from grader.drill.desk import Desk
 from grader.drill.folder import file_of
 from grader.drill.hints import count_hints, is_placed
 from grader.drill.kinds import KINDS
-from grader.drill.model import GRADED, Hint, Look, Trouble
+from grader.drill.model import Hint, Look, Trouble
 from grader.drill.review import Review
 from grader.drill.web.draft import read_draft
 from grader.errors import UnusableSubmission
@@ -36,19 +36,23 @@ def show_drill(desk: Desk) -> Plain:
         "has_hints": not kind.is_talk,
         "has_report": _has_report(desk, look),
         **show_draft(desk),
-        **show_pulse(desk),
+        **_show_standing(desk),
     }
 
 
 def show_pulse(desk: Desk) -> Plain:
     """What may change without the page's doing: asked for again and again, so it costs little."""
+    return _show_standing(desk) | {"version": show_draft(desk)["version"]}
+
+
+def _show_standing(desk: Desk) -> Plain:
     desk.time_is_up()
+    standing = desk.standing()
     return {
-        "left": desk.time_left(),
-        "talked": desk.is_talked,
-        "finished": desk.is_finished,
-        "saves": sum(event.what == GRADED for event in desk.events()),
-        "version": show_draft(desk)["version"],
+        "left": standing.left,
+        "talked": standing.is_talked,
+        "finished": standing.is_finished,
+        "saves": standing.saves,
     }
 
 
