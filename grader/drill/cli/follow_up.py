@@ -44,19 +44,19 @@ def hold_round(asker: Asker, keys: Keys) -> None:
     texts = asker.texts
     asked = asker.ask()
     if asked is not None:
-        _say(*wrap(texts("drill.round.title"), "", ""), "")
+        console.tell(*wrap(texts("drill.round.title"), "", ""), "")
         if asked.before:
             # Whoever comes back does not remember what this goes on from.
-            _say(*wrap(texts("drill.round.before", said=asked.before), "", ""), "")
+            console.tell(*wrap(texts("drill.round.before", said=asked.before), "", ""), "")
     while asked is not None:
         number = {"number": asked.number, "count": asked.count}
-        _say(*wrap(texts("drill.round.question", **number, said=asked.said), "", ""))
+        console.tell(*wrap(texts("drill.round.question", **number, said=asked.said), "", ""))
         typed = _take_answer(keys)
         if typed == LEAVE or not _go_on(asker, asked, typed, keys):
             return
-        _say("")
+        console.tell("")
         asked = asker.ask()
-    _say(*wrap(texts("drill.round.done"), "", ""))
+    console.tell(*wrap(texts("drill.round.done"), "", ""))
 
 
 def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
@@ -74,7 +74,7 @@ def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
         if typed and suggestion is None:
             # Challenged, and asked again.
             return True
-        _say(*_write_points(asked.question, suggestion, texts))
+        console.tell(*_write_points(asked.question, suggestion, texts))
         said = _take_mark(keys, suggestion, texts)
         if said == LEAVE:
             return False
@@ -84,7 +84,7 @@ def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
             else:
                 asker.mark(int(said))
             return True
-    _say(*wrap(texts("drill.round.elsewhere"), "", ""))
+    console.tell(*wrap(texts("drill.round.elsewhere"), "", ""))
     return True
 
 
@@ -107,13 +107,13 @@ def _take_mark(keys: Keys, suggestion: Suggestion | None, texts: Texts) -> str:
     suggested = "" if suggestion is None else str(MARKS[suggestion.mark])
     key = "drill.round.mark-suggested" if suggested else "drill.round.mark"
     while True:
-        _say(*wrap(texts(key, suggested=suggested), "", ""))
+        console.tell(*wrap(texts(key, suggested=suggested), "", ""))
         line = keys.line()
         said = LEAVE if line is None else line.strip().lower()
         mark = said if said in (LEAVE, SKIP) else _read_mark(said or suggested, texts)
         if mark:
             return mark
-        _say(*wrap(texts("drill.round.no-mark", said=said), "", ""))
+        console.tell(*wrap(texts("drill.round.no-mark", said=said), "", ""))
 
 
 def _read_mark(said: str, texts: Texts) -> str:
@@ -132,7 +132,3 @@ def _write_points(question: Question, suggestion: Suggestion | None, texts: Text
         for point in question.points:
             yield from wrap(point, "  - ", "    ")
     yield from wrap(texts("drill.round.trap", text=question.trap))
-
-
-def _say(*lines: str) -> None:
-    console.show("".join(f"{console.tidy(line)}\n" for line in lines))

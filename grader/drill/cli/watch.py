@@ -66,7 +66,7 @@ class Watch:
     def say(self, *lines: str) -> None:
         """Lines on standard output, above the clock."""
         self._clear_clock()
-        console.show("".join(f"{line}\n" for line in lines))
+        console.tell(*lines)
 
     def _answer(self, key: str) -> None:
         acts = {"h": self._hint, "r": self._report, "t": self._task}
@@ -96,7 +96,7 @@ class Watch:
         done, self._running = self._running, None
         # Where it is late, a newer save is graded instead.
         with self._telling(), suppress(LateError):
-            self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
+            self.say(*words.write_look(self.desk, done.result()))
             self._grader.submit(self.desk.make_ready)
 
     @contextmanager
