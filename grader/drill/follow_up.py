@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from grader.choices import see_report
 from grader.drill.model import ANSWERED, ASKED, MARKED, PASSED_OVER, REVIEWED, Drill, Event, Look
@@ -48,6 +48,28 @@ class Asked:
     number: int
     count: int
     before: str = ""
+
+
+class Asker(Protocol):
+    """Who asks: a drill that has ended, or all questions that are due."""
+
+    texts: Texts
+
+    def ask(self) -> Asked | None:
+        """What is to be answered now, None at the end."""
+        ...
+
+    def answer(self, text: str) -> Suggestion | None:
+        """What a typed answer seems to say; None where it is challenged."""
+        ...
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer."""
+        ...
+
+    def skip(self) -> None:
+        """Go on without a mark."""
+        ...
 
 
 class FollowUp:

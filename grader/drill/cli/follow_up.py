@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from grader.cli import console
 from grader.drill.cli.keys import Keys
-from grader.drill.follow_up import MARKS, Asked
+from grader.drill.follow_up import MARKS, Asked, Asker
 from grader.drill.rounds import Suggestion, describe
 from grader.drill.schedule import RATINGS
 from grader.questions import Question
@@ -15,28 +14,6 @@ from grader.reports.columns import wrap
 from grader.texts import Texts
 
 LEAVE, SKIP = "q", "s"
-
-
-class Asker(Protocol):
-    """Who asks: a drill that has ended, or all questions that are due."""
-
-    texts: Texts
-
-    def ask(self) -> Asked | None:
-        """What is to be answered now, None at the end."""
-        ...
-
-    def answer(self, text: str) -> Suggestion | None:
-        """What a typed answer seems to say; None where it is challenged."""
-        ...
-
-    def mark(self, rating: int) -> None:
-        """One's own mark for the answer."""
-        ...
-
-    def skip(self) -> None:
-        """Go on without a mark."""
-        ...
 
 
 def hold_round(asker: Asker, keys: Keys) -> None:

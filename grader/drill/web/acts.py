@@ -12,11 +12,12 @@ from typing import Any
 from grader.drill.begin import Wish, begin
 from grader.drill.desk import Desk
 from grader.drill.folder import file_of
+from grader.drill.follow_up import Asker
 from grader.drill.practice import DueQuestions, choose_due
 from grader.drill.web import views
 from grader.drill.web.draft import name_version, write_draft
 from grader.drill.web.room import Room
-from grader.drill.web.rounds import Asker, show_question, take_answer, take_mark
+from grader.drill.web.rounds import show_question, take_answer, take_mark
 from grader.errors import UsageError
 from grader.texts import Texts
 
