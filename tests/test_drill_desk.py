@@ -157,13 +157,14 @@ def test_mistake_is_named_only_after_its_fix_was_asked_for(desk):
     look = desk.grade("mistake:missing-scale")
     said = []
     for _ in range(4):
-        said.append(desk.describe(look.troubles[0]))
+        said.append(desk.describe(look))
         desk.hint()
     assert said == [
-        "A hint says more about the first.",
-        "A hint says more about the first.",
-        "The first shows in line 7.",
-        "missing-scale (line 7): the scores are not divided by the square root of the head size.",
+        "Found wrong so far: 1. A hint says more about the first.",
+        "Found wrong so far: 1. A hint says more about the first.",
+        "Found wrong so far: 1. The first shows in line 7.",
+        "Found wrong so far: 1. missing-scale (line 7): the scores are not divided by the square "
+        "root of the head size.",
     ]
 
 

@@ -9,7 +9,7 @@
     desk.warm_up(), desk.make_ready()    before the first save and after each: the next is faster
     desk.drop()              from another thread: a newer save makes this grade useless
     desk.look()              the last Look or None, also of another process
-    desk.describe(trouble)   what may be said of a trouble, after the hints that were given
+    desk.describe(look)      how much is wrong; of the first no more than the hints have told
     desk.hint()              the next Hint about the first trouble, counted; None if there is none
     desk.report()            the last Report in full, noted as looked up; None if there is none
     desk.facts()             the Facts so far
@@ -57,7 +57,6 @@ from grader.drill.model import (
     Event,
     Hint,
     Look,
-    Trouble,
 )
 from grader.drill.review import Review, write_review
 from grader.drill.schedule import rate
@@ -175,12 +174,14 @@ class Desk:
         """The last look at the file, by whichever process."""
         return self.store.look(self.drill.id)
 
-    def describe(self, trouble: Trouble) -> str:
-        """What may be said of it unasked: its line and its name only after the hints for it."""
-        said = write_trouble(trouble, count_hints(self.events())[trouble.key], self.texts)
-        if trouble.kind == "blank" and (look := self.look()):
+    def describe(self, look: Look) -> str:
+        """How much is wrong; the first by its line and its name only after the hints for it."""
+        first = look.troubles[0]
+        said = write_trouble(first, count_hints(self.events())[first.key], self.texts)
+        if first.kind == "blank":
             said = describe_blanks(self.drill, look, said, self.texts)
-        return said
+        key = f"drill.troubles.{first.kind}"
+        return self.texts(key, count=len(look.troubles), first=said).rstrip()
 
     def hint(self) -> Hint | None:
         """The next hint about what is wrong first; None where nothing is, or no more is known."""

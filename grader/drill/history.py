@@ -118,8 +118,7 @@ def _end(row: Row, texts: Texts) -> str:
     if row.is_open:
         return texts("drill.history.open")
     spent = write_seconds(row.facts.spent)
-    is_over = row.facts.spent > row.drill.minutes * 60
-    parts = [texts("drill.history.over", time=spent) if is_over else spent]
+    parts = [texts("drill.history.over", time=spent) if row.facts.is_over else spent]
     if row.facts.settled is not None:
         found, left = len(row.facts.settled.found), len(row.facts.settled.left)
         parts.append(texts("drill.history.found", found=found, count=found + left))

@@ -15,6 +15,7 @@ from grader.drill.cli.keys import END, Keys
 from grader.drill.cli.saves import Saves
 from grader.drill.desk import Desk
 from grader.drill.folder import file_of
+from grader.drill.hints import explain_none
 from grader.drill.model import Look
 from grader.errors import GraderError, LateError
 from grader.model import Message
@@ -146,11 +147,7 @@ def tell_hint(desk: Desk) -> Iterable[str]:
     hint = desk.hint()
     if hint is not None:
         return words.write_hint(hint, desk.texts)
-    look = desk.look()
-    if look is not None and look.refusal is not None:
-        return wrap(desk.texts.say(look.refusal))
-    is_stuck = look is not None and look.troubles
-    return wrap(desk.texts("drill.hint.no-more" if is_stuck else "drill.hint.none"))
+    return wrap(desk.texts.say(explain_none(desk.look())))
 
 
 def tell_report(desk: Desk) -> Iterable[str]:
