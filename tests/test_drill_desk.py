@@ -157,13 +157,14 @@ def test_mistake_is_named_only_after_its_fix_was_asked_for(desk):
     look = desk.grade("mistake:missing-scale")
     said = []
     for _ in range(4):
-        said.append(desk.describe(look.troubles[0]))
+        said.append(desk.describe(look))
         desk.hint()
     assert said == [
-        "A hint says more about the first.",
-        "A hint says more about the first.",
-        "The first shows in line 7.",
-        "missing-scale (line 7): the scores are not divided by the square root of the head size.",
+        "Found wrong so far: 1. A hint says more about the first.",
+        "Found wrong so far: 1. A hint says more about the first.",
+        "Found wrong so far: 1. The first shows in line 7.",
+        "Found wrong so far: 1. missing-scale (line 7): the scores are not divided by the square "
+        "root of the head size.",
     ]
 
 
@@ -200,9 +201,9 @@ def test_clock_goes_on_while_nobody_watches(store, tmp_path):
     clock = Clock()
     desk = sit_down(store, tmp_path / "work", clock, minutes=10)
     clock.now = START + 590
-    assert again(desk, store).time_left() == 10.0
+    assert again(desk, store).standing().left == 10.0
     clock.now = START + 615.5
-    assert desk.time_left() == -15.5
+    assert desk.standing().left == -15.5
 
 
 def test_time_is_up_just_once(store, tmp_path):

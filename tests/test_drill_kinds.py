@@ -105,7 +105,7 @@ def test_hints_about_a_blank_are_its_line_its_axes_its_shape(sit):
     blank = sheet.blanks[-1]
     right = f"Blanks right: {len(sheet.blanks) - 1} of {len(sheet.blanks)}; wrong: 1; empty: 0; "
     right += "not understood: 0."
-    assert desk.describe(look.troubles[0]) == f"{right} A hint says more about the first."
+    assert desk.describe(look) == f"{right} A hint says more about the first."
     axes = blank.wanted.count(",") + 1
     assert [desk.hint().text for _ in range(3)] == [
         f"Look at the blank in line {blank.line}.",
@@ -113,7 +113,7 @@ def test_hints_about_a_blank_are_its_line_its_axes_its_shape(sit):
         f"{blank.name} in line {blank.line} is {blank.wanted}.",
     ]
     assert desk.hint() is None
-    assert desk.describe(look.troubles[0]) == f"{right} The first shows in line {blank.line}."
+    assert desk.describe(look) == f"{right} The first shows in line {blank.line}."
 
 
 def test_sheet_says_what_it_does_not_understand_and_at_the_end_what_is_right(sit):
@@ -128,7 +128,7 @@ def test_sheet_says_what_it_does_not_understand_and_at_the_end_what_is_right(sit
     file_of(desk.drill).write_text(text)
     look = desk.grade(text)
     count = len(sheet.blanks)
-    assert desk.describe(look.troubles[0]) == (
+    assert desk.describe(look) == (
         f"Blanks right: {count - 3} of {count}; wrong: 1; empty: 1; not understood: 1. "
         f"Not understood in line {third.line}: write letters or numbers, such as [B, L, D] or BLD. "
         "A hint says more about the first."
@@ -149,7 +149,11 @@ def test_talk_is_marked_by_oneself_and_its_clock_has_stopped_by_then(sit):
     assert [point.id for point in points] == list(outline("self-attention").points)
     assert {point.made for point in points} == {None}
     desk.now.now += 1000
-    assert (desk.time_left(), desk.time_is_up(), desk.is_talked) == (40.0, False, True)
+    assert (desk.standing().left, desk.time_is_up(), desk.standing().is_talked) == (
+        40.0,
+        False,
+        True,
+    )
     desk.mark_points([point.id for point in points])
     review = desk.finish()
     assert (review.facts.score, review.facts.spent, review.facts.in_time) == (100.0, 200.0, True)

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from grader.drill.folder import file_of
-from grader.drill.looks import dump_look
 from grader.drill.model import (
     ANSWERED,
     FINISHED,
@@ -18,7 +17,6 @@ from grader.drill.model import (
     Trouble,
 )
 from grader.drill.planting import Planted
-from grader.drill.store import pack
 from grader.drill.web.draft import name_version
 from grader.model import Message
 from grader.texts import load_texts
@@ -145,7 +143,7 @@ def test_a_line_is_told_only_after_the_hints_for_it(served):
     graded = Event(
         drill.id, 1.0, GRADED, {"score": 10.0, "refusal": None, "mistakes": [], "passed": False}
     )
-    served.room.store.note([graded], pack(dump_look(look)))
+    served.room.store.note([graded], look)
     one = f"/api/drills/{drill.id}"
     assert served.get(one).data["look"]["line"] is None
     given = [served.post(f"{one}/hint", {}).data for _ in range(4)]
@@ -164,7 +162,7 @@ def test_refusals_and_names_stay_text(served):
     graded = Event(
         drill.id, 1.0, GRADED, {"score": 0.0, "refusal": "x", "mistakes": [], "passed": False}
     )
-    served.room.store.note([graded], pack(dump_look(Look("5e", 0.0, False, refusal=refusal))))
+    served.room.store.note([graded], Look("5e", 0.0, False, refusal=refusal))
     answer = served.get(f"/api/drills/{drill.id}")
     assert answer.headers["content-type"] == "application/json"
     assert answer.status == 200

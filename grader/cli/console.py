@@ -69,6 +69,11 @@ def show(text: str) -> None:
         sys.stdout.flush()
 
 
+def tell(*lines: str) -> None:
+    """Lines on standard output, whatever names are in them."""
+    show("".join(f"{tidy(line)}\n" for line in lines))
+
+
 def attempt(act: Callable[[Texts], int], language: str | None, program: str) -> int:
     """The exit code of what `act` does in this language; where it fails, one sentence says why."""
     texts = load_texts("en")

@@ -3,12 +3,13 @@
     desk = open_desk(store, drill, texts)     # texts: sentences in the reader's language
     desk.task()              the task in spoken words, paragraphs parted by an empty line
     desk.read()              the file's text; raises UnusableSubmission with the reason
-    desk.time_left()         seconds, negative in overtime;  desk.time_is_up() True just once
+    desk.standing()          a Standing: seconds left, negative in overtime; saves; what is over
+    desk.time_is_up()        True just once
     desk.grade(source)       a Look: score, change, lost by area, troubles, refusal, report
     desk.warm_up(), desk.make_ready()    before the first save and after each: the next is faster
     desk.drop()              from another thread: a newer save makes this grade useless
     desk.look()              the last Look or None, also of another process
-    desk.describe(trouble)   what may be said of a trouble, after the hints that were given
+    desk.describe(look)      how much is wrong; of the first no more than the hints have told
     desk.hint()              the next Hint about the first trouble, counted; None if there is none
     desk.report()            the last Report in full, noted as looked up; None if there is none
     desk.facts()             the Facts so far
@@ -36,7 +37,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
-from grader.drill import clock
 from grader.drill.facts import Facts, gather_facts
 from grader.drill.folder import file_of
 from grader.drill.follow_up import FollowUp
@@ -44,7 +44,7 @@ from grader.drill.hints import count_hints, next_hint, write_trouble
 from grader.drill.kinds import KINDS
 from grader.drill.kinds.explain import Point, list_points, look_at_points, write_talk
 from grader.drill.kinds.shapes import describe_blanks
-from grader.drill.looks import compare, dump_look, load_look
+from grader.drill.looks import compare
 from grader.drill.model import (
     FINISHED,
     GRADED,
@@ -57,11 +57,11 @@ from grader.drill.model import (
     Event,
     Hint,
     Look,
-    Trouble,
 )
 from grader.drill.review import Review, write_review
 from grader.drill.schedule import rate
-from grader.drill.store import Store, pack, unpack
+from grader.drill.standing import Standing, stand
+from grader.drill.store import Store
 from grader.drill.warm import Warm
 from grader.errors import UnusableSubmission, UsageError
 from grader.intake import MAX_BYTES, read_submission, submit_text
@@ -111,23 +111,19 @@ class Desk:
         """Everything noted of this drill."""
         return self.store.events(self.drill.id)
 
+    def standing(self) -> Standing:
+        """How far it has come by now, in whichever process."""
+        return stand(self.drill, self.events(), self.now())
+
     @property
     def is_finished(self) -> bool:
         """True once it was closed, from whichever process."""
-        return FINISHED in [event.what for event in self.events()]
-
-    def time_left(self) -> float:
-        """Seconds until time is up, negative in overtime; as it was when the clock stopped."""
-        return clock.left(self.drill, clock.stop(self.events(), self.now()))
-
-    @property
-    def is_talked(self) -> bool:
-        """True of a talk that is over, whether or not it has been marked."""
-        return any(event.what == TALKED for event in self.events())
+        return self.standing().is_finished
 
     def time_is_up(self) -> bool:
         """True when this is the first one to see that time is up."""
-        if self.time_left() >= 0 or any(event.what == OVERTIME for event in self.events()):
+        standing = self.standing()
+        if standing.left >= 0 or standing.is_told:
             return False
         return self.store.note([self._event(OVERTIME)], while_open=True)
 
@@ -176,15 +172,16 @@ class Desk:
 
     def look(self) -> Look | None:
         """The last look at the file, by whichever process."""
-        kept = self.store.latest(self.drill.id)
-        return None if kept is None else load_look(unpack(kept))
+        return self.store.look(self.drill.id)
 
-    def describe(self, trouble: Trouble) -> str:
-        """What may be said of it unasked: its line and its name only after the hints for it."""
-        said = write_trouble(trouble, count_hints(self.events())[trouble.key], self.texts)
-        if trouble.kind == "blank" and (look := self.look()):
+    def describe(self, look: Look) -> str:
+        """How much is wrong; the first by its line and its name only after the hints for it."""
+        first = look.troubles[0]
+        said = write_trouble(first, count_hints(self.events())[first.key], self.texts)
+        if first.kind == "blank":
             said = describe_blanks(self.drill, look, said, self.texts)
-        return said
+        key = f"drill.troubles.{first.kind}"
+        return self.texts(key, count=len(look.troubles), first=said).rstrip()
 
     def hint(self) -> Hint | None:
         """The next hint about what is wrong first; None where nothing is, or no more is known."""
@@ -213,7 +210,7 @@ class Desk:
             return ()
         self._check_open()
         page = self._read_if_there()
-        if not self.is_talked:
+        if not self.standing().is_talked:
             self.grade(page)
             self._note(TALKED)
         look = self.look()
@@ -227,7 +224,8 @@ class Desk:
 
     def talk(self) -> Sequence[str]:
         """What could have been said in a talk, in paragraphs, once it is over."""
-        is_over = any(event.what in (TALKED, FINISHED) for event in self.events())
+        standing = self.standing()
+        is_over = standing.is_talked or standing.is_finished
         return write_talk(self.drill, self.texts) if self._kind.is_talk and is_over else ()
 
     def finish(self) -> Review:
@@ -261,7 +259,7 @@ class Desk:
 
         A talk counts as it was marked.
         """
-        source = "" if self.is_talked else self._read_if_there()
+        source = "" if self.standing().is_talked else self._read_if_there()
         if source:
             # Where somebody else has finished it meanwhile, theirs stands.
             with suppress(Finished):
@@ -286,12 +284,12 @@ class Desk:
         refusal = None if look.refusal is None else look.refusal.key
         data = {"score": look.score, "passed": look.passed, "mistakes": named, "refusal": refusal}
         event = self._event(GRADED, sha256=look.sha256, **data)
-        self._put([event], pack(dump_look(look)))
+        self._put([event], look)
 
     def _note(self, what: str, **data: Any) -> None:
         self._put([self._event(what, **data)])
 
-    def _put(self, events: Sequence[Event], look: bytes | None = None) -> None:
+    def _put(self, events: Sequence[Event], look: Look | None = None) -> None:
         """Keep them; a drill that was finished meanwhile, by whichever process, stays as it is."""
         if not self.store.note(events, look, while_open=True):
             raise Finished(self.drill.id)

@@ -65,6 +65,11 @@ class Facts:
         return tuple(name for name in self.made if name not in planted)
 
     @property
+    def is_over(self) -> bool:
+        """True where it took longer than the minutes that were given."""
+        return self.spent > self.minutes * 60
+
+    @property
     def in_time(self) -> bool:
         """True where everything passed before time was up."""
         return self.passed_after is not None and self.passed_after <= self.minutes * 60

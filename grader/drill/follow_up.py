@@ -5,14 +5,14 @@ Where the round stands follows from what was noted, so it goes on in whichever p
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from grader.choices import see_report
 from grader.drill.model import ANSWERED, ASKED, MARKED, PASSED_OVER, REVIEWED, Drill, Event, Look
 from grader.drill.rounds import (
+    CHALLENGE,
     Mark,
     Outcome,
     Round,
@@ -26,7 +26,6 @@ from grader.drill.rounds import (
     say,
     suggest,
 )
-from grader.drill.rounds.plan import CHALLENGE
 from grader.drill.schedule import QUESTION, RATINGS
 from grader.drill.store import Store
 from grader.errors import UsageError
@@ -50,6 +49,38 @@ class Asked:
     before: str = ""
 
 
+class Asker(Protocol):
+    """Who asks: a drill that has ended, or all questions that are due."""
+
+    texts: Texts
+
+    def ask(self) -> Asked | None:
+        """What is to be answered now, None at the end."""
+        ...
+
+    def answer(self, text: str) -> Suggestion | None:
+        """What a typed answer seems to say; None where it is challenged."""
+        ...
+
+    def mark(self, rating: int) -> None:
+        """One's own mark for the answer."""
+        ...
+
+    def skip(self) -> None:
+        """Go on without a mark."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The step that a round is at, what its typed answer was, if any, and the step before."""
+
+    plan: Round
+    step: Step | None
+    outcome: Outcome | None
+    before: Step | None
+
+
 class FollowUp:
     """The round of a drill that has ended."""
 
@@ -59,7 +90,7 @@ class FollowUp:
         drill: Drill,
         texts: Texts,
         seen: Callable[[], tuple[Sequence[str], Look | None]],
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float],
     ) -> None:
         """`seen` gives the mistakes made on the way, and the last look at the file."""
         self.store = store
@@ -70,67 +101,63 @@ class FollowUp:
 
     def ask(self) -> Asked | None:
         """What is to be answered now, None at the end of the round."""
-        step, _, before = self._stand()
+        now = self._stand()
+        step, before = now.step, now.before
         if step is None:
             return None
         language = self.texts.language
         question = load_questions(language)[step.question]
         told = say(replace(before, lead=""), language) if before and step.lead else ""
-        return Asked(say(step, language), question, *place(self._plan(), step), told)
+        return Asked(say(step, language), question, *place(now.plan, step), told)
 
     def answer(self, text: str) -> Suggestion | None:
         """What a typed answer seems to say; None where it is challenged, and asked about again."""
-        step, _, _ = self._stand()
-        if step is None:
-            raise UsageError("drill.round.over")
+        now, step = self._stand_at_step()
         suggestion = suggest(step.question, text)
         outcome = judge(step, suggestion)
         self._note(ANSWERED, question=step.question, text=text, outcome=outcome.value)
-        following, _, _ = self._stand()
-        is_challenged = following is not None and following != step
-        return None if is_challenged else suggestion
+        return None if _challenge(now.plan, step, outcome) else suggestion
 
     def mark(self, rating: int) -> None:
         """One's own mark for the answer, from 1 (again) to 4 (easy); the round goes on."""
         check_rating(rating)
-        step, outcome, _ = self._stand()
-        if step is None:
-            raise UsageError("drill.round.over")
-        outcome = outcome or judge_mark(tuple(Mark)[rating - 1])
+        now, step = self._stand_at_step()
+        outcome = now.outcome or judge_mark(tuple(Mark)[rating - 1])
         data = {"question": step.question, "rating": rating, "outcome": outcome.value}
-        self.store.note([self._event(MARKED, **data), self._event(REVIEWED, **rated(data))])
+        rated = rate_question(step.question, rating)
+        self.store.note([self._event(MARKED, **data), self._event(REVIEWED, **rated)])
 
     def skip(self) -> None:
         """Go on without a mark, as if its point had been missed."""
-        step, _, _ = self._stand()
-        if step is None:
-            raise UsageError("drill.round.over")
+        _, step = self._stand_at_step()
         self._note(PASSED_OVER, question=step.question)
 
-    def _stand(self) -> tuple[Step | None, Outcome | None, Step | None]:
-        """The step that the round is at, what its typed answer was, if any, and the step before."""
-        plan = self._plan()
+    def _stand_at_step(self) -> tuple[_Place, Step]:
+        """Where the round stands, and its step; raises UsageError where it is over."""
+        now = self._stand()
+        if now.step is None:
+            raise UsageError("drill.round.over")
+        return now, now.step
+
+    def _stand(self) -> _Place:
+        events = self.store.events(self.drill.id)
+        plan = _recall(events) or self._plan()
         step: Step | None = plan.steps[0] if plan.steps else None
         outcome = before = None
-        for event in self.store.events(self.drill.id):
+        for event in events:
             if step is None:
                 break
             if event.what == ANSWERED:
                 outcome = Outcome(event.data["outcome"])
-                following = next_step(plan, step, outcome)
-                if following is not None and following.turn == CHALLENGE:
-                    before, step, outcome = step, following, None
+                if challenge := _challenge(plan, step, outcome):
+                    before, step, outcome = step, challenge, None
             elif event.what in (MARKED, PASSED_OVER):
                 made = Outcome(event.data.get("outcome", Outcome.MISSED))
                 before, step, outcome = step, next_step(plan, step, made), None
-        return step, outcome, before
+        return _Place(plan, step, outcome, before)
 
     def _plan(self) -> Round:
         """Planned once, from what was seen in the drill."""
-        for event in self.store.events(self.drill.id):
-            if event.what == ASKED:
-                kept = event.data
-                return Round(kept["seed"], kept["level"], tuple(Step(**s) for s in kept["steps"]))
         made, look = self._seen()
         facts = [f"mistake:{name}" for name in made]
         if look is not None and look.report is not None:
@@ -152,6 +179,21 @@ def check_rating(rating: int) -> None:
         raise UsageError("drill.mark", wanted=rating)
 
 
-def rated(data: dict[str, Any]) -> dict[str, Any]:
-    """What the schedule takes of a mark."""
-    return {"key": f"{QUESTION}:{data['question']}", "rating": data["rating"]}
+def rate_question(name: str, rating: int) -> dict[str, Any]:
+    """What the schedule takes of a mark for this question."""
+    return {"key": f"{QUESTION}:{name}", "rating": rating}
+
+
+def _challenge(plan: Round, step: Step, outcome: Outcome) -> Step | None:
+    """What such an answer is challenged with, before there is any mark."""
+    following = next_step(plan, step, outcome)
+    return following if following is not None and following.turn == CHALLENGE else None
+
+
+def _recall(events: Sequence[Event]) -> Round | None:
+    """The round that was planned, if one was."""
+    for event in events:
+        if event.what == ASKED:
+            kept = event.data
+            return Round(kept["seed"], kept["level"], tuple(Step(**s) for s in kept["steps"]))
+    return None

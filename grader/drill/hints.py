@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from grader.drill.model import HINTED, Event, Hint, Look, Trouble
+from grader.model import Message
 from grader.texts import Texts, load_pages
 
 # Parts of a mistake's page, in the order they are given.
@@ -37,6 +38,14 @@ def next_hint(look: Look, events: Sequence[Event], texts: Texts) -> Hint | None:
             number = sum(given.values()) + 1
             return Hint(trouble.key, parts[at], text, number, at + 1 < len(parts))
     return None
+
+
+def explain_none(look: Look | None) -> Message:
+    """Why there is no hint after this look."""
+    if look is not None and look.refusal is not None:
+        return look.refusal
+    is_stuck = look is not None and look.troubles
+    return Message("drill.hint.no-more" if is_stuck else "drill.hint.none")
 
 
 def parts_of(trouble: Trouble) -> Sequence[str]:

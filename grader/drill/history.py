@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from grader.drill.clock import write_seconds
 from grader.drill.facts import Facts, gather_facts
-from grader.drill.looks import load_look
-from grader.drill.model import FINISHED, MARKED, Drill
-from grader.drill.store import Store, unpack
+from grader.drill.model import MARKED, Drill
+from grader.drill.standing import Standing, stand
+from grader.drill.store import Store
 from grader.reports.columns import columns, pad, room, wrap
 from grader.reports.failures import number
 from grader.texts import Texts
@@ -29,7 +29,12 @@ class Row:
 
     drill: Drill
     facts: Facts
-    is_open: bool
+    standing: Standing
+
+    @property
+    def is_open(self) -> bool:
+        """True while nobody has finished it."""
+        return not self.standing.is_finished
 
 
 @dataclass(frozen=True)
@@ -67,10 +72,8 @@ def gather_history(store: Store, now: float) -> History:
     rows, marks = [], []
     for drill in store.drills():
         events = store.events(drill.id)
-        kept = store.latest(drill.id)
-        look = None if kept is None else load_look(unpack(kept))
-        is_open = not any(event.what == FINISHED for event in events)
-        rows.append(Row(drill, gather_facts(drill, events, look, now), is_open))
+        facts = gather_facts(drill, events, store.look(drill.id), now)
+        rows.append(Row(drill, facts, stand(drill, events, now)))
         marks += [int(event.data["rating"]) for event in events if event.what == MARKED]
     return History(tuple(rows), tuple(marks))
 
@@ -115,8 +118,7 @@ def _end(row: Row, texts: Texts) -> str:
     if row.is_open:
         return texts("drill.history.open")
     spent = write_seconds(row.facts.spent)
-    is_over = row.facts.spent > row.drill.minutes * 60
-    parts = [texts("drill.history.over", time=spent) if is_over else spent]
+    parts = [texts("drill.history.over", time=spent) if row.facts.is_over else spent]
     if row.facts.settled is not None:
         found, left = len(row.facts.settled.found), len(row.facts.settled.left)
         parts.append(texts("drill.history.found", found=found, count=found + left))

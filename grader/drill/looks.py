@@ -37,11 +37,11 @@ def dump_look(look: Look) -> dict[str, Any]:
     return {name: getattr(look, name) for name in PLAIN} | {"troubles": troubles}
 
 
-def load_look(data: Mapping[str, Any], source: str = "") -> Look:
-    """The look that `dump_look` was given, with this source text."""
+def load_look(data: Mapping[str, Any]) -> Look:
+    """The look that `dump_look` was given, without the source text."""
     rows = data.get("troubles", ())
     if "report" in data:
-        return replace(look_at(stored.load(data["report"], source)), change=data["change"])
+        return replace(look_at(stored.load(data["report"])), change=data["change"])
     troubles = tuple(Trouble(kind, name, line, None, *rest) for kind, name, line, *rest in rows)
     return Look(**{name: data[name] for name in PLAIN}, troubles=troubles)
 

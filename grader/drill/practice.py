@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.bank import exercise_ids
 from grader.drill.facts import gather_facts
-from grader.drill.follow_up import Asked, check_rating, rated
+from grader.drill.follow_up import Asked, check_rating, rate_question
 from grader.drill.kinds import KINDS
 from grader.drill.model import REVIEWED, Event
 from grader.drill.rounds import Suggestion, suggest
@@ -141,5 +141,5 @@ class DueQuestions:
     def mark(self, rating: int) -> None:
         """One's own mark for the answer, from 1 (again) to 4 (easy)."""
         check_rating(rating)
-        data = rated({"question": self._left.pop(0), "rating": rating})
+        data = rate_question(self._left.pop(0), rating)
         self.store.note([Event("", self.now(), REVIEWED, data)])

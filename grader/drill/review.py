@@ -87,8 +87,8 @@ def _choose_words(what: str, grade: int, facts: Facts) -> str:
         # What is right is said in other words of a sheet or a talk than of code.
         return f"drill.review.{facts.kind}.{grade}"
     if what == "time" and not facts.in_time:
-        is_over = facts.spent > facts.minutes * 60
-        return f"drill.review.time.{'late' if facts.passed else 'over' if is_over else 'early'}"
+        missed = "over" if facts.is_over else "early"
+        return f"drill.review.time.{'late' if facts.passed else missed}"
     return f"drill.review.{what}.{grade}"
 
 

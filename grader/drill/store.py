@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.disk import reaching
-from grader.drill.model import FINISHED, Drill, Event
+from grader.drill.looks import dump_look, load_look
+from grader.drill.model import FINISHED, Drill, Event, Look
 from grader.errors import UsageError
 
 FORMAT = "1"
@@ -94,7 +95,7 @@ class Store:
         return moved
 
     def note(
-        self, events: Iterable[Event], look: bytes | None = None, while_open: bool = False
+        self, events: Iterable[Event], look: Look | None = None, while_open: bool = False
     ) -> bool:
         """Keep these events of one drill, and its latest look: all or, if that fails, none.
 
@@ -104,7 +105,8 @@ class Store:
         rows = [(e.drill, e.at, e.what, json.dumps(e.data)) for e in events]
         steps: list[Step] = [(put, row) for row in rows]
         if look is not None:
-            steps.append(("INSERT OR REPLACE INTO latest VALUES (?, ?)", (rows[0][0], look)))
+            kept = zlib.compress(json.dumps(dump_look(look)).encode(), 1)
+            steps.append(("INSERT OR REPLACE INTO latest VALUES (?, ?)", (rows[0][0], kept)))
         return self._write(steps, (ENDED, (rows[0][0], FINISHED)) if while_open else None)
 
     def drill(self, name: str) -> Drill | None:
@@ -127,10 +129,10 @@ class Store:
         )
         return [Event(name, at, what, json.loads(data)) for name, at, what, data in rows]
 
-    def latest(self, drill: str) -> bytes | None:
-        """The last look at a drill's file, as it was given to `note`."""
+    def look(self, drill: str) -> Look | None:
+        """The last look at a drill's file; the source text is in that file only."""
         rows = self._rows("SELECT look FROM latest WHERE drill = ?", (drill,))
-        return rows[0][0] if rows else None
+        return load_look(json.loads(zlib.decompress(rows[0][0]))) if rows else None
 
     def erase(self) -> None:
         """Forget everything, on the disk too."""
@@ -176,13 +178,3 @@ class Store:
         except sqlite3.Error as error:
             fields = {"path": os.fspath(self.path), "detail": str(error)}
             raise UsageError("drill.store-unusable", **fields) from None
-
-
-def pack(data: Any) -> bytes:
-    """Plain data as it is kept."""
-    return zlib.compress(json.dumps(data).encode(), 1)
-
-
-def unpack(raw: bytes) -> Any:
-    """Plain data from what was kept."""
-    return json.loads(zlib.decompress(raw))

@@ -44,9 +44,9 @@ def start(wish: Wish, is_due: bool, web: Web, launched: Launched | None, texts: 
         return show_page(store, web, launched, texts, drill.id)
     with at_desk(store, drill, texts, launched) as desk:
         minutes = {"minutes": drill.minutes, "exercise": drill.exercise}
-        say(*words.write_task(desk))
-        say(*wrap(texts("drill.started", drill=drill.id, **minutes), "", ""))
-        say(*wrap(texts("drill.file", path=file_of(drill)), "", "  "))
+        console.tell(*words.write_task(desk))
+        console.tell(*wrap(texts("drill.started", drill=drill.id, **minutes), "", ""))
+        console.tell(*wrap(texts("drill.file", path=file_of(drill)), "", "  "))
         return watch(desk, desk.read())
 
 
@@ -60,7 +60,7 @@ def resume(named: str | None, web: Web, launched: Launched | None, texts: Texts)
     with at_desk(store, drill, texts, launched) as desk:
         if desk.is_finished:
             raise UsageError("drill.finished", drill=drill.id)
-        say(*words.write_status(desk))
+        console.tell(*words.write_status(desk))
         return watch(desk, desk.read_known())
 
 
@@ -77,7 +77,7 @@ def watch(desk: Desk, known: str | None) -> int:
         if Watch(desk, keys, known).run() == FINISH:
             return close(desk, keys)
     if not desk.is_finished:
-        say(*wrap(desk.texts("drill.left", drill=desk.drill.id), "", "  "))
+        console.tell(*wrap(desk.texts("drill.left", drill=desk.drill.id), "", "  "))
     return PASSED
 
 
@@ -85,7 +85,7 @@ def tell_status(named: str | None, texts: Texts) -> int:
     """How a drill stands."""
     store = Store()
     with at_desk(store, choose_open(store, named), texts) as desk:
-        say(*words.write_status(desk))
+        console.tell(*words.write_status(desk))
     return PASSED
 
 
@@ -96,7 +96,7 @@ def tell_hint(named: str | None, texts: Texts) -> int:
         # Where nobody watches, what was saved has not been graded yet.
         with suppress(UnusableSubmission):
             desk.grade(desk.read())
-        say(*hint_lines(desk))
+        console.tell(*hint_lines(desk))
     return PASSED
 
 
@@ -127,9 +127,9 @@ def close(desk: Desk, keys: Keys) -> int:
             return PASSED
         desk.mark_points(made)
     review = desk.finish()
-    say("", *words.write_review(review, desk.texts))
+    console.tell("", *words.write_review(review, desk.texts))
     for paragraph in desk.talk():
-        say(*wrap(paragraph, "", "  "), "")
+        console.tell(*wrap(paragraph, "", "  "), "")
     hold_round(desk.round(), keys)
     return PASSED if review.facts.passed else NOT_PASSED
 
@@ -144,8 +144,3 @@ def at_desk(
         yield desk
     finally:
         desk.close()
-
-
-def say(*lines: str) -> None:
-    """Lines on standard output."""
-    console.show("".join(f"{console.tidy(line)}\n" for line in lines))

@@ -30,9 +30,5 @@ def show_page(
     store: Store, web: Web, launched: Launched | None, texts: Texts, drill: str | None = None
 ) -> int:
     """Serve the page, at a drill if there is one, until interrupted."""
-    serve(store, texts, launched, _say, drill, web.port, web.shown)
+    serve(store, texts, launched, console.tell, drill, web.port, web.shown)
     return PASSED
-
-
-def _say(line: str) -> None:
-    console.show(f"{console.tidy(line)}\n")

@@ -76,7 +76,7 @@ def show_usage(texts: Texts) -> int:
     known = {"kinds": "|".join(KINDS), "exercises": ", ".join(exercise_ids())}
     for line in texts("drill.usage", **known).split("\n"):
         indent = " " * (len(line) - len(line.lstrip()))
-        acts.say(*wrap(line.lstrip(), indent, indent + "    "))
+        console.tell(*wrap(line.lstrip(), indent, indent + "    "))
     return PASSED
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from grader.cli import console
 from grader.drill.cli.keys import Keys
-from grader.drill.follow_up import MARKS, Asked
+from grader.drill.follow_up import MARKS, Asked, Asker
 from grader.drill.rounds import Suggestion, describe
 from grader.drill.schedule import RATINGS
 from grader.questions import Question
@@ -17,46 +16,24 @@ from grader.texts import Texts
 LEAVE, SKIP = "q", "s"
 
 
-class Asker(Protocol):
-    """Who asks: a drill that has ended, or all questions that are due."""
-
-    texts: Texts
-
-    def ask(self) -> Asked | None:
-        """What is to be answered now, None at the end."""
-        ...
-
-    def answer(self, text: str) -> Suggestion | None:
-        """What a typed answer seems to say; None where it is challenged."""
-        ...
-
-    def mark(self, rating: int) -> None:
-        """One's own mark for the answer."""
-        ...
-
-    def skip(self) -> None:
-        """Go on without a mark."""
-        ...
-
-
 def hold_round(asker: Asker, keys: Keys) -> None:
     """Ask what is left to be asked; whoever leaves goes on there another time."""
     texts = asker.texts
     asked = asker.ask()
     if asked is not None:
-        _say(*wrap(texts("drill.round.title"), "", ""), "")
+        console.tell(*wrap(texts("drill.round.title"), "", ""), "")
         if asked.before:
             # Whoever comes back does not remember what this goes on from.
-            _say(*wrap(texts("drill.round.before", said=asked.before), "", ""), "")
+            console.tell(*wrap(texts("drill.round.before", said=asked.before), "", ""), "")
     while asked is not None:
         number = {"number": asked.number, "count": asked.count}
-        _say(*wrap(texts("drill.round.question", **number, said=asked.said), "", ""))
+        console.tell(*wrap(texts("drill.round.question", **number, said=asked.said), "", ""))
         typed = _take_answer(keys)
         if typed == LEAVE or not _go_on(asker, asked, typed, keys):
             return
-        _say("")
+        console.tell("")
         asked = asker.ask()
-    _say(*wrap(texts("drill.round.done"), "", ""))
+    console.tell(*wrap(texts("drill.round.done"), "", ""))
 
 
 def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
@@ -74,7 +51,7 @@ def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
         if typed and suggestion is None:
             # Challenged, and asked again.
             return True
-        _say(*_write_points(asked.question, suggestion, texts))
+        console.tell(*_write_points(asked.question, suggestion, texts))
         said = _take_mark(keys, suggestion, texts)
         if said == LEAVE:
             return False
@@ -84,7 +61,7 @@ def _go_on(asker: Asker, asked: Asked, typed: str, keys: Keys) -> bool:
             else:
                 asker.mark(int(said))
             return True
-    _say(*wrap(texts("drill.round.elsewhere"), "", ""))
+    console.tell(*wrap(texts("drill.round.elsewhere"), "", ""))
     return True
 
 
@@ -107,13 +84,13 @@ def _take_mark(keys: Keys, suggestion: Suggestion | None, texts: Texts) -> str:
     suggested = "" if suggestion is None else str(MARKS[suggestion.mark])
     key = "drill.round.mark-suggested" if suggested else "drill.round.mark"
     while True:
-        _say(*wrap(texts(key, suggested=suggested), "", ""))
+        console.tell(*wrap(texts(key, suggested=suggested), "", ""))
         line = keys.line()
         said = LEAVE if line is None else line.strip().lower()
         mark = said if said in (LEAVE, SKIP) else _read_mark(said or suggested, texts)
         if mark:
             return mark
-        _say(*wrap(texts("drill.round.no-mark", said=said), "", ""))
+        console.tell(*wrap(texts("drill.round.no-mark", said=said), "", ""))
 
 
 def _read_mark(said: str, texts: Texts) -> str:
@@ -132,7 +109,3 @@ def _write_points(question: Question, suggestion: Suggestion | None, texts: Text
         for point in question.points:
             yield from wrap(point, "  - ", "    ")
     yield from wrap(texts("drill.round.trap", text=question.trap))
-
-
-def _say(*lines: str) -> None:
-    console.show("".join(f"{console.tidy(line)}\n" for line in lines))

@@ -12,7 +12,6 @@ from typing import Any
 from grader.cli import console
 from grader.cli.codes import NOT_PASSED, PASSED
 from grader.disk import reaching
-from grader.drill.cli.acts import say
 from grader.drill.cli.keys import Keys
 from grader.drill.history import draw_history, gather_history
 from grader.drill.model import FINISHED, Drill, Event
@@ -40,7 +39,7 @@ def tell_history(texts: Texts) -> int:
 def tell_next(texts: Texts) -> int:
     """What is due."""
     for line in write_practice(plan_practice(Store(), time.time()), texts):
-        say(*wrap(line, "", "    "))
+        console.tell(*wrap(line, "", "    "))
     return PASSED
 
 
@@ -56,7 +55,7 @@ def export(path: Path, texts: Texts) -> int:
     ):
         json.dump(_gather(store), file, ensure_ascii=False, indent=1)
         file.write("\n")
-    say(*wrap(texts("drill.exported", drills=len(drills), path=path), "", "  "))
+    console.tell(*wrap(texts("drill.exported", drills=len(drills), path=path), "", "  "))
     return PASSED
 
 
@@ -64,11 +63,11 @@ def delete(is_sure: bool, texts: Texts) -> int:
     """Forget everything, once that was said to be meant."""
     store = Store()
     if not is_sure:
-        say(*wrap(texts("drill.delete.ask", drills=len(store.drills())), "", ""))
+        console.tell(*wrap(texts("drill.delete.ask", drills=len(store.drills())), "", ""))
         is_sure = (Keys().line() or "").strip().lower() == YES
     if is_sure:
         store.erase()
-    say(texts("drill.deleted" if is_sure else "drill.not-deleted"))
+    console.tell(texts("drill.deleted" if is_sure else "drill.not-deleted"))
     return PASSED if is_sure else NOT_PASSED
 
 

@@ -15,10 +15,12 @@ YES, NO, LEAVE = "y", "n", "q"
 
 def mark_points(points: Sequence[Point], keys: Keys, texts: Texts) -> list[str] | None:
     """The ids of the points that were made; None where somebody leaves before the last."""
-    _say(*wrap(texts("drill.talk.title"), "", ""), "")
+    console.tell(*wrap(texts("drill.talk.title"), "", ""), "")
     made = []
     for number, point in enumerate(points, 1):
-        _say(*wrap(texts("drill.talk.point", number=number, count=len(points), text=point.text)))
+        console.tell(
+            *wrap(texts("drill.talk.point", number=number, count=len(points), text=point.text))
+        )
         answer = _take_answer(point, keys, texts)
         if answer is None:
             return None
@@ -30,14 +32,10 @@ def mark_points(points: Sequence[Point], keys: Keys, texts: Texts) -> list[str] 
 def _take_answer(point: Point, keys: Keys, texts: Texts) -> bool | None:
     suggested = "" if point.made is None else YES if point.made else NO
     while True:
-        _say(*wrap(texts(f"drill.talk.ask-{suggested or 'open'}")))
+        console.tell(*wrap(texts(f"drill.talk.ask-{suggested or 'open'}")))
         line = keys.line()
         if line is None or line.strip().lower() == LEAVE:
             return None
         answer = line.strip().lower() or suggested
         if answer in (YES, NO):
             return answer == YES
-
-
-def _say(*lines: str) -> None:
-    console.show("".join(f"{console.tidy(line)}\n" for line in lines))

@@ -15,6 +15,7 @@ from grader.drill.cli.keys import END, Keys
 from grader.drill.cli.saves import Saves
 from grader.drill.desk import Desk
 from grader.drill.folder import file_of
+from grader.drill.hints import explain_none
 from grader.drill.model import Look
 from grader.errors import GraderError, LateError
 from grader.model import Message
@@ -66,7 +67,7 @@ class Watch:
     def say(self, *lines: str) -> None:
         """Lines on standard output, above the clock."""
         self._clear_clock()
-        console.show("".join(f"{line}\n" for line in lines))
+        console.tell(*lines)
 
     def _answer(self, key: str) -> None:
         acts = {"h": self._hint, "r": self._report, "t": self._task}
@@ -96,7 +97,7 @@ class Watch:
         done, self._running = self._running, None
         # Where it is late, a newer save is graded instead.
         with self._telling(), suppress(LateError):
-            self.say(*map(console.tidy, words.write_look(self.desk, done.result())))
+            self.say(*words.write_look(self.desk, done.result()))
             self._grader.submit(self.desk.make_ready)
 
     @contextmanager
@@ -108,16 +109,18 @@ class Watch:
             self.say(*wrap(self.desk.texts.say(error.message), "", "  "))
 
     def _see_clock(self) -> None:
-        if not self._is_up and self.desk.time_left() < 0:
+        now = time.monotonic()
+        if now - self._shown_at < CLOCK_SECONDS:
+            return
+        self._shown_at = now
+        standing = self.desk.standing()
+        self._is_closed = standing.is_finished
+        if not self._is_up and standing.left < 0:
             self._is_up = True
             with self._telling():
                 if self.desk.time_is_up():
                     self.say(*wrap(self.desk.texts("drill.time-up"), "", "  "))
-        now = time.monotonic()
-        if now - self._shown_at >= CLOCK_SECONDS:
-            self._shown_at = now
-            self._is_closed = self._is_closed or self.desk.is_finished
-            self._show_clock()
+        self._show_clock()
 
     def _show_clock(self) -> None:
         if self.keys.single:
@@ -144,11 +147,7 @@ def tell_hint(desk: Desk) -> Iterable[str]:
     hint = desk.hint()
     if hint is not None:
         return words.write_hint(hint, desk.texts)
-    look = desk.look()
-    if look is not None and look.refusal is not None:
-        return wrap(desk.texts.say(look.refusal))
-    is_stuck = look is not None and look.troubles
-    return wrap(desk.texts("drill.hint.no-more" if is_stuck else "drill.hint.none"))
+    return wrap(desk.texts.say(explain_none(desk.look())))
 
 
 def tell_report(desk: Desk) -> Iterable[str]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from grader.clean import clean
 from grader.drill.clock import write_seconds
+from grader.drill.closing import write_closing, write_notes, write_recommendation
 from grader.drill.desk import Desk
-from grader.drill.facts import Facts
 from grader.drill.kinds import KINDS
 from grader.drill.model import Hint, Look
 from grader.drill.review import Review
-from grader.drill.sheets.sheet import BLANK
 from grader.reports.columns import wrap
 from grader.reports.failures import number
 from grader.texts import Texts
@@ -19,7 +17,7 @@ from grader.texts import Texts
 
 def write_time(desk: Desk) -> str:
     """The time that is left, or over."""
-    left = desk.time_left()
+    left = desk.standing().left
     key = "drill.time-left" if left >= 0 else "drill.time-over"
     return desk.texts(key, time=write_seconds(left))
 
@@ -54,9 +52,7 @@ def write_look(desk: Desk, look: Look) -> Iterator[str]:
         parts = (texts("drill.lost-area", area=area, points=number(cost)) for area, cost in lost)
         yield from wrap(texts("drill.lost", areas=texts("between").join(parts)))
     if look.troubles:
-        first = desk.describe(look.troubles[0])
-        key = f"drill.troubles.{look.troubles[0].kind}"
-        yield from wrap(texts(key, count=len(look.troubles), first=first).rstrip())
+        yield from wrap(desk.describe(look))
 
 
 def write_hint(hint: Hint, texts: Texts) -> Iterator[str]:
@@ -73,37 +69,9 @@ def write_review(review: Review, texts: Texts) -> Iterator[str]:
     yield from wrap(write_closing(facts, texts))
     for mark in review.marks:
         yield from wrap(texts.say(mark.said), "  * ", "    ")
-    for key, names in list_fates(facts):
-        if names:
-            said = texts(f"drill.review.{key}", mistakes=", ".join(names))
-            yield from wrap(said, "  * ", "    ")
-    if facts.setbacks:
-        yield from wrap(texts("drill.review.setbacks", count=facts.setbacks), "  * ", "    ")
-    verdict = texts(f"drill.verdict.{review.recommendation}")
-    said = texts("drill.recommendation", verdict=verdict, reason=review.reason)
-    yield from ("", *wrap(said), "")
-
-
-def list_fates(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:
-    """What became of mistakes, those planted or those made on the way; of a sheet, each blank."""
-    if facts.blanks:
-        yield "blanks", (str(len(facts.blanks)),)
-    for blank in facts.blanks:
-        given = clean(blank.given, 60) or BLANK
-        yield "blank", (f"{blank.line}  {blank.id}  {given} → {blank.wanted}",)
-    if facts.settled is None:
-        yield from (("mended", facts.mended), ("left", facts.left))
-    else:
-        yield from (("found", facts.settled.found), ("planted", facts.settled.left))
-        yield "broken", facts.settled.broken
-
-
-def write_closing(facts: Facts, texts: Texts) -> str:
-    """Score, time and hints in a sentence."""
-    is_over = facts.spent > facts.minutes * 60
-    key = "drill.review.closing-over" if is_over else "drill.review.closing"
-    spent, score = write_seconds(facts.spent), number(facts.score)
-    return texts(key, score=score, spent=spent, minutes=facts.minutes, hints=facts.hint_count)
+    for note in write_notes(facts, texts):
+        yield from wrap(note, "  * ", "    ")
+    yield from ("", *wrap(write_recommendation(review, texts)), "")
 
 
 def write_status(desk: Desk) -> Iterator[str]:

@@ -12,11 +12,12 @@ from typing import Any
 from grader.drill.begin import Wish, begin
 from grader.drill.desk import Desk
 from grader.drill.folder import file_of
+from grader.drill.follow_up import Asker
 from grader.drill.practice import DueQuestions, choose_due
 from grader.drill.web import views
 from grader.drill.web.draft import name_version, write_draft
 from grader.drill.web.room import Room
-from grader.drill.web.rounds import Asker, show_question, take_answer, take_mark
+from grader.drill.web.rounds import show_question, take_answer, take_mark
 from grader.errors import UsageError
 from grader.texts import Texts
 
@@ -78,9 +79,9 @@ def open_drill(call: Call) -> Plain:
     """
     desk = call.desk
     shown = views.show_drill(desk)
-    if desk.is_talked and not desk.is_finished:
+    if shown["talked"] and not shown["finished"]:
         shown["marking"] = points(call)
-    if desk.is_finished:
+    if shown["finished"]:
         shown["review"] = views.show_review(desk.finish(), desk.texts)
         shown["round"] = show_question(desk.round())
     return shown
@@ -106,7 +107,7 @@ def save(call: Call) -> Plain:
 def grade(call: Call) -> Plain:
     """What is in the file is worth this; no look where a newer save is being graded instead."""
     look = call.room.grade(call.desk)
-    return {"look": views.show_look(call.desk, look), "left": call.desk.time_left()}
+    return {"look": views.show_look(call.desk, look), "left": call.desk.standing().left}
 
 
 def hint(call: Call) -> Plain:

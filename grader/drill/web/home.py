@@ -11,7 +11,6 @@ from grader.drill import clock
 from grader.drill.begin import FIRST_EXERCISE
 from grader.drill.history import LEFT, MENDED, History, Row, gather_history
 from grader.drill.kinds import KINDS
-from grader.drill.model import TALKED
 from grader.drill.practice import Practice, plan_practice
 from grader.drill.schedule import EXERCISE, IMPLEMENT, MISTAKE, QUESTION, Due, read_practice
 from grader.drill.web.acts import Call
@@ -32,7 +31,7 @@ def show_home(call: Call) -> Plain:
     history = gather_history(store, now)
     practice = plan_practice(store, now)
     return {
-        "open": [_show_open(row, call) for row in reversed(history.rows) if row.is_open],
+        "open": [_show_open(row, texts) for row in reversed(history.rows) if row.is_open],
         "past": [_show_past(row, texts) for row in history.ended],
         "mistakes": [*_show_mistakes(history, texts)],
         "planted": _count_planted(history),
@@ -48,10 +47,9 @@ def show_home(call: Call) -> Plain:
     }
 
 
-def _show_open(row: Row, call: Call) -> Plain:
-    left = row.drill.minutes * 60 - row.facts.spent
-    is_talked = any(event.what == TALKED for event in call.room.store.events(row.drill.id))
-    return _show_which(row, call.texts) | {"left": left, "talked": is_talked}
+def _show_open(row: Row, texts: Texts) -> Plain:
+    standing = row.standing
+    return _show_which(row, texts) | {"left": standing.left, "talked": standing.is_talked}
 
 
 def _show_past(row: Row, texts: Texts) -> Plain:

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
-from grader.drill.follow_up import MARKS, Asked
-from grader.drill.rounds import Suggestion, describe
+from grader.drill.follow_up import MARKS, Asked, Asker
+from grader.drill.rounds import describe
 from grader.drill.schedule import RATINGS
 from grader.errors import UsageError
-from grader.texts import Texts
 
 Plain = dict[str, Any]
-
-
-class Asker(Protocol):
-    """Who asks: a drill that has ended, or all questions that are due."""
-
-    texts: Texts
-
-    def ask(self) -> Asked | None:
-        """What is to be answered now, None at the end."""
-        ...
-
-    def answer(self, text: str) -> Suggestion | None:
-        """What a typed answer seems to say; None where it is challenged."""
-        ...
-
-    def mark(self, rating: int) -> None:
-        """One's own mark for the answer."""
-        ...
 
 
 def show_question(asker: Asker) -> Plain:

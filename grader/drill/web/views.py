@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from grader.drill.cli.words import list_fates, write_closing
+from grader.drill.closing import write_closing, write_notes, write_recommendation
 from grader.drill.desk import Desk
 from grader.drill.folder import file_of
-from grader.drill.hints import count_hints, is_placed
+from grader.drill.hints import count_hints, explain_none, is_placed
 from grader.drill.kinds import KINDS
-from grader.drill.model import GRADED, Hint, Look, Trouble
+from grader.drill.model import Hint, Look, Trouble
 from grader.drill.review import Review
 from grader.drill.web.draft import read_draft
 from grader.errors import UnusableSubmission
@@ -36,19 +35,23 @@ def show_drill(desk: Desk) -> Plain:
         "has_hints": not kind.is_talk,
         "has_report": _has_report(desk, look),
         **show_draft(desk),
-        **show_pulse(desk),
+        **_show_standing(desk),
     }
 
 
 def show_pulse(desk: Desk) -> Plain:
     """What may change without the page's doing: asked for again and again, so it costs little."""
+    return _show_standing(desk) | {"version": show_draft(desk)["version"]}
+
+
+def _show_standing(desk: Desk) -> Plain:
     desk.time_is_up()
+    standing = desk.standing()
     return {
-        "left": desk.time_left(),
-        "talked": desk.is_talked,
-        "finished": desk.is_finished,
-        "saves": sum(event.what == GRADED for event in desk.events()),
-        "version": show_draft(desk)["version"],
+        "left": standing.left,
+        "talked": standing.is_talked,
+        "finished": standing.is_finished,
+        "saves": standing.saves,
     }
 
 
@@ -76,7 +79,7 @@ def show_look(desk: Desk, look: Look | None) -> Plain | None:
         "passed": look.passed,
         "refusal": texts.say(look.refusal) if look.refusal else None,
         "line": _line(desk, first) if first else refused,
-        "wrong": _describe(desk, look) if first else None,
+        "wrong": desk.describe(look) if first else None,
         "lost": [
             {"area": name(texts, "area", area), "points": number(points)}
             for area, points in look.lost.items()
@@ -88,10 +91,7 @@ def show_hint(desk: Desk, hint: Hint | None) -> Plain:
     """One hint, and what may be said of the trouble now; where there is none, why."""
     look, texts = desk.look(), desk.texts
     if hint is None:
-        is_stuck = look is not None and look.troubles
-        none = texts("drill.hint.no-more" if is_stuck else "drill.hint.none")
-        if look is not None and look.refusal is not None:
-            none = texts.say(look.refusal)
+        none = texts.say(explain_none(look))
         return {"said": none, "number": None, "look": show_look(desk, look)}
     said = texts(f"drill.hint.{hint.part}", number=hint.number, text=hint.text)
     more = texts("drill.hint.more") if hint.left else None
@@ -101,12 +101,11 @@ def show_hint(desk: Desk, hint: Hint | None) -> Plain:
 def show_review(review: Review, texts: Texts) -> Plain:
     """The review as it would be read out."""
     facts = review.facts
-    verdict = texts(f"drill.verdict.{review.recommendation}")
     return {
         "closing": write_closing(facts, texts),
         "marks": [{"grade": mark.grade, "said": texts.say(mark.said)} for mark in review.marks],
-        "notes": [*_notes(review, texts)],
-        "recommendation": texts("drill.recommendation", verdict=verdict, reason=review.reason),
+        "notes": [*write_notes(facts, texts)],
+        "recommendation": write_recommendation(review, texts),
         "passed": facts.passed,
     }
 
@@ -121,22 +120,6 @@ def _has_report(desk: Desk, look: Look | None) -> bool:
     if desk.is_finished:
         return look is not None and look.report is not None
     return KINDS[desk.drill.kind].runs_code
-
-
-def _notes(review: Review, texts: Texts) -> Iterator[str]:
-    facts = review.facts
-    for key, names in list_fates(facts):
-        if names:
-            yield texts(f"drill.review.{key}", mistakes=", ".join(names))
-    if facts.setbacks:
-        yield texts("drill.review.setbacks", count=facts.setbacks)
-
-
-def _describe(desk: Desk, look: Look) -> str:
-    """How much is wrong, and of the first what may be said."""
-    first = desk.describe(look.troubles[0])
-    key = f"drill.troubles.{look.troubles[0].kind}"
-    return desk.texts(key, count=len(look.troubles), first=first).rstrip()
 
 
 def _line(desk: Desk, trouble: Trouble) -> int | None:

@@ -1,6 +1,7 @@
 // The file: an editor, saving, and what happens when the file is changed by somebody else.
 import {makeEditor} from "../editor.js"
-import {Lost, Refused, get, post} from "./api.js"
+import {get, post} from "./api.js"
+import {attempt} from "./attempt.js"
 import {button, el, put} from "./dom.js"
 import {dropDraft, keepDraft, lostDraft, ownDraft} from "./drafts.js"
 import {announce} from "./live.js"
@@ -63,7 +64,7 @@ export function makeFile(drill, graded) {
   async function write() {
     const text = editor.text()
     tell(say("grading"))
-    return attempt(async () => {
+    return reach(async () => {
       const answer = await post(`drills/${drill.id}/save`, {text, version})
       wroteAt = performance.now()
       if (answer.conflict) {
@@ -81,7 +82,7 @@ export function makeFile(drill, graded) {
   async function grade() {
     const mine = ++grades
     tell(say("grading"))
-    await attempt(async () => {
+    await reach(async () => {
       const answer = await post(`drills/${drill.id}/grade`)
       if (mine !== grades || !answer.look) return
       const {refusal, score} = answer.look
@@ -91,16 +92,8 @@ export function makeFile(drill, graded) {
     })
   }
 
-  async function attempt(act) {
-    try {
-      return await act()
-    } catch (error) {
-      if (!(error instanceof Refused || error instanceof Lost)) throw error
-      const said = error.message || say("not-saved")
-      tell(said)
-      announce(said)
-      return false
-    }
+  function reach(act) {
+    return attempt(act, tell, say("not-saved"))
   }
 
   // A pulse that was asked for at this time says which version the disk has.

@@ -1,5 +1,6 @@
 // What the last save came to, hints when asked for, the whole report, and the end of the drill.
-import {Lost, Refused, place, post} from "./api.js"
+import {place, post} from "./api.js"
+import {attempt} from "./attempt.js"
 import {button, el, put, svg} from "./dom.js"
 import {keepHints, keptHints} from "./drafts.js"
 import {announce} from "./live.js"
@@ -16,9 +17,9 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
     el("h2", {id: "grade-title"}, say("grade")),
     result,
     el("div", {class: "row"},
-      drill.has_hints && button(say("hint"), attempt(askHint)),
-      drill.has_report && button(say("report"), attempt(lookUp)),
-      button(say("finish"), attempt(askFinish))),
+      drill.has_hints && button(say("hint"), trying(askHint)),
+      drill.has_report && button(say("report"), trying(lookUp)),
+      button(say("finish"), trying(askFinish))),
     told, list)
   show(drill.look)
   showHints()
@@ -61,7 +62,7 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
       el("h2", {id: "finish-title"}, say("finish-title")),
       el("p", {}, say("finish-what")),
       el("div", {class: "row"},
-        button(say("finish-yes"), attempt(async () => { box.close(); await save(); await close() }),
+        button(say("finish-yes"), trying(async () => { box.close(); await save(); await close() }),
           {class: "main"}),
         button(say("finish-no"), () => box.close())))
     showBox(box)
@@ -74,16 +75,8 @@ export function makeGrade(drill, {save, goTo, marked, marking, ended}) {
     else ended(await post(`drills/${drill.id}/finish`, {made: []}))
   }
 
-  function attempt(act) {
-    return async () => {
-      try {
-        await act()
-      } catch (error) {
-        if (!(error instanceof Refused || error instanceof Lost)) throw error
-        tell(error.message || say("lost"))
-        announce(error.message || say("lost"))
-      }
-    }
+  function trying(act) {
+    return () => attempt(act, tell)
   }
 
   function tell(sentence) {

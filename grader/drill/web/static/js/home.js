@@ -1,5 +1,6 @@
 // Where no drill is opened: those that are open, a new one, what is due, what is past.
-import {Lost, Refused, get, post} from "./api.js"
+import {get, post} from "./api.js"
+import {attempt, makeRefusal} from "./attempt.js"
 import {writeTime} from "./clock.js"
 import {button, el, put} from "./dom.js"
 import {writePast} from "./past.js"
@@ -34,13 +35,14 @@ function writeOpen(drill) {
 function writeDues(dues) {
   const panel = part(say("due"), el("ul", {class: "list"}, dues.map(writeDue)))
   const isAsked = dues.some(due => due.kind === "question")
-  const ask = button(say("answer-due"), async () => {
+  const refusal = makeRefusal()
+  const ask = async () => {
     const {round} = await get("due")
     const asked = makeRound("due", round)
     panel.replaceWith(asked)
     asked.querySelector("[data-first]").focus()
-  })
-  if (isAsked) panel.append(ask)
+  }
+  if (isAsked) panel.append(button(say("answer-due"), () => attempt(ask, refusal.tell)), refusal.place)
   return panel
 }
 
@@ -64,29 +66,23 @@ function writeNew(home) {
   const exercise = choice([...home.exercises, {id: "", name: say("any")}, ...due], home.first)
   const level = choice(home.levels)
   const minutes = el("input", {type: "number", min: "1", max: "1440", step: "any", inputmode: "decimal"})
-  const told = el("p", {role: "alert", class: "refusal", hidden: true})
+  const refusal = makeRefusal()
   const setMinutes = () => { minutes.value = home.kinds.find(one => one.id === kind.value).minutes }
   kind.addEventListener("change", setMinutes)
   setMinutes()
 
   async function start() {
     const asked = {kind: kind.value, exercise: exercise.value, level: level.value}
-    try {
-      const made = await post("start", {...asked, minutes: minutes.valueAsNumber})
-      location.hash = made.id
-    } catch (error) {
-      if (!(error instanceof Refused || error instanceof Lost)) throw error
-      told.textContent = error.message || say("lost")
-      told.hidden = false
-    }
+    const made = await post("start", {...asked, minutes: minutes.valueAsNumber})
+    location.hash = made.id
   }
 
-  const begin = button(say("start"), start, {class: "main"})
+  const begin = button(say("start"), () => attempt(start, refusal.tell), {class: "main"})
   const parts = [
     el("div", {class: "fields"},
       el("label", {}, say("kind"), kind), el("label", {}, say("exercise-label"), exercise),
       el("label", {}, say("minutes"), minutes), el("label", {}, say("level"), level)),
-    told,
+    refusal.place,
     el("div", {class: "row"}, begin, el("span", {class: "soft small"}, say("start-what"))),
   ]
 

@@ -1,5 +1,6 @@
 // The follow-up round: a question, an answer typed or spoken, the points and the trap, one's mark.
-import {Lost, Refused, post} from "./api.js"
+import {post} from "./api.js"
+import {attempt} from "./attempt.js"
 import {button, el, put} from "./dom.js"
 import {announce} from "./live.js"
 import {say} from "./words.js"
@@ -51,15 +52,11 @@ export function makeRound(path, round) {
     ]
   }
 
-  async function send(what, data, told) {
-    try {
+  function send(what, data, told) {
+    return attempt(async () => {
       const answer = await post(`${path}/${what}`, data)
       show(answer.round, true)
-    } catch (error) {
-      if (!(error instanceof Refused || error instanceof Lost)) throw error
-      told.textContent = error.message || say("lost")
-      announce(told.textContent)
-    }
+    }, sentence => { told.textContent = sentence })
   }
 
   return panel
