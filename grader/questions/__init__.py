@@ -10,9 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from grader.errors import UsageError
+from grader.files import read_data
 
 FOLDER = Path(__file__).resolve().parent
 FACTS = "bank"
@@ -113,8 +112,7 @@ def rank(seed: int, name: str) -> bytes:
 
 
 def _read(name: str) -> dict[str, Any]:
-    raw = (FOLDER / f"{name}.yaml").read_bytes()
-    found: dict[str, Any] = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    found: dict[str, Any] = read_data(FOLDER / f"{name}.yaml")
     return found
 
 

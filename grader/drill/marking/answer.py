@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.drill.marking.spelling import split_words
-from grader.drill.marking.words import FOLDER, Word, read_yaml
+from grader.drill.marking.words import FOLDER, Word
+from grader.files import read_data
 
 # Four minutes of speech are about 3,500 characters; what comes after twice that is not read.
 LONGEST = 8_000
@@ -44,7 +45,7 @@ def disclaimers() -> tuple[tuple[str, ...], ...]:
     """Ways to say that one does not know, as words."""
     return tuple(
         tuple(word.raw for word in split_words(way))
-        for way in read_yaml(FOLDER / "doubts.yaml")["unknown"]
+        for way in read_data(FOLDER / "doubts.yaml")["unknown"]
     )
 
 

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Sequence
 
 from grader.drill.marking.spelling import split_words
-from grader.drill.marking.words import FOLDER, Word, read_yaml
+from grader.drill.marking.words import FOLDER, Word
+from grader.files import read_data
 
 # How many words before a statement may still deny it, and how far the next sentence is read.
 BEFORE, BEYOND = 40, 8
@@ -49,5 +50,5 @@ def _begins(words: Sequence[Word], place: int, kind: str) -> bool:
 
 @functools.cache
 def _doubts(kind: str) -> tuple[tuple[str, ...], ...]:
-    ways = read_yaml(FOLDER / "doubts.yaml")[kind]
+    ways = read_data(FOLDER / "doubts.yaml")[kind]
     return tuple(tuple(word.raw for word in split_words(way)) for way in ways)

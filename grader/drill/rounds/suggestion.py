@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from grader.drill.marking import Rule, find_claim, find_point, parse_rule, read_answer, read_yaml
+from grader.drill.marking import Rule, find_claim, find_point, parse_rule, read_answer
+from grader.files import read_data
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -53,7 +54,7 @@ def load_markings() -> Mapping[str, Marking]:
     """The rules of every question by its id."""
     return {
         name: Marking(tuple(_rules(point) for point in raw["points"]), _rules(raw["trap"]))
-        for name, raw in read_yaml(FOLDER / "rules.yaml").items()
+        for name, raw in read_data(FOLDER / "rules.yaml").items()
     }
 
 

@@ -6,10 +6,11 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from grader.drill.marking import LONGEST, read_yaml
+from grader.drill.marking import LONGEST
 from grader.drill.rounds.plan import FOLDER, LAYERED, SCENARIO, Step
 from grader.drill.rounds.suggestion import Suggestion
 from grader.errors import UsageError
+from grader.files import read_data
 from grader.questions import languages, load_questions
 
 
@@ -61,4 +62,4 @@ def _own(step: Step, language: str) -> str:
 def _words(language: str) -> Any:
     if language not in languages():
         raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
-    return read_yaml(FOLDER / f"{language}.yaml")
+    return read_data(FOLDER / f"{language}.yaml")
