@@ -43,8 +43,8 @@ DRILL = {
         *("intake", "disk", "sandbox.launch"),
     ],
     "marking": ["files"],
-    "rounds": ["questions", "errors", "files", "drill.marking"],
-    "outlines": ["model", "questions", "errors", "files", "bank.loader", "drill.marking"],
+    "rounds": ["questions", "files", "drill.marking"],
+    "outlines": ["model", "questions", "files", "bank.loader", "drill.marking"],
 }
 NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grading", "judging", "audit"]
 

@@ -40,11 +40,16 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != FACTS))
 
 
+def check_language(language: str) -> None:
+    """Raise UsageError for a language there are no questions in."""
+    if language not in languages():
+        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
+
+
 @functools.cache
 def load_questions(language: str) -> Mapping[str, Question]:
     """Every question by id; raises UsageError for a language there is no file for."""
-    if language not in languages():
-        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
+    check_language(language)
     facts, words = _read(FACTS), _read(language)
     return MappingProxyType({name: _question(name, facts[name] | words[name]) for name in facts})
 
