@@ -213,7 +213,12 @@ def test_typed_answer_is_judged_by_the_point_that_the_chain_turns_on():
     assert judge(step, on) is Outcome.COVERED
     assert judge(step, off) is Outcome.MISSED
     assert judge(step, trap) is Outcome.TRAP
-    assert judge(Step(DIRECT, "why-scale"), off) is Outcome.COVERED
+
+
+def test_typed_answer_outside_of_a_chain_is_judged_by_its_mark():
+    step, said = Step(DIRECT, "why-scale"), QUESTIONS["why-scale"].points
+    assert judge(step, suggest("why-scale", " ".join(said[1:]))) is Outcome.COVERED
+    assert judge(step, suggest("why-scale", " ".join(said[2:]))) is Outcome.MISSED
 
 
 @pytest.mark.parametrize(

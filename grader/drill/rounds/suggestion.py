@@ -75,12 +75,16 @@ def suggest(question: str, text: str) -> Suggestion:
 
 
 def choose_mark(covered: int, points: int, met_trap: bool) -> Mark:
-    """Again for nothing, good for half of the points, easy for all; with the trap hard at best."""
+    """Again for no point, easy for all, good for all but one; with the trap hard at best.
+
+    Good puts a question off for long, and with it whatever point was not recalled.
+    """
     if not covered:
         return Mark.AGAIN
-    if met_trap or 2 * covered < points:
+    missed = points - covered
+    if met_trap or missed > 1:
         return Mark.HARD
-    return Mark.EASY if covered == points else Mark.GOOD
+    return Mark.GOOD if missed else Mark.EASY
 
 
 def _rules(lines: str | list[str]) -> tuple[Rule, ...]:
