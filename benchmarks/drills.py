@@ -5,14 +5,14 @@ each of its mistakes alone, and mended. One in FEW has every line deleted in tur
 after each; of the others it is looked at whether what is left reads as the answer does.
 """
 
-import ast
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
+from shortening import mending_lines, shortened
 
 from grader.drill.planting import Planted, compare
 from grader.drill.planting.plant import draw_drill, sow
@@ -45,25 +45,6 @@ def names(report: Report) -> set[str]:
 
 def run(source: str, exercise: str, forge: Forge, seed: int) -> Report:
     return grade(submit_text("drill.py", source), forge, Request(seed, exercise, walked=False))
-
-
-def shortened(source: str) -> Iterator[tuple[int, str]]:
-    """The source without each of its lines in turn, where that is still Python."""
-    lines = source.splitlines(keepends=True)
-    for at, line in enumerate(lines):
-        rest = "".join(lines[:at] + lines[at + 1 :])
-        try:
-            ast.parse(rest)
-        except SyntaxError:
-            continue
-        if line.strip():
-            yield at + 1, rest
-
-
-def mending_lines(source: str, answer: str) -> list[int]:
-    """The lines without which the source reads as the answer does."""
-    right = ast.dump(ast.parse(answer))
-    return [at for at, rest in shortened(source) if ast.dump(ast.parse(rest)) == right]
 
 
 def check_whole(planted: Planted, forge: Forge, seed: int, tally: Tally) -> None:

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from grader.drill.rounds.suggestion import Suggestion, choose_mark, load_markings, suggest
+from grader.drill.rounds import Mark, Suggestion, choose_mark, load_markings, suggest
+from grader.files import read_data
 
 ANSWERS = Path(__file__).resolve().parent.parent / "tests" / "answers"
 SHARE = 5
@@ -25,9 +24,10 @@ LATE = ("brief", "slip")
 
 @dataclass(frozen=True)
 class Read:
-    """One answer: which it is, what a person finds in it, and what the rules found."""
+    """One answer: which it is, what it says, what a person finds in it, what the rules found."""
 
     name: str
+    says: str
     covers: frozenset[int]
     trap: bool
     found: Suggestion
@@ -44,7 +44,7 @@ class Read:
         return self.is_last or (self.name.endswith(LATE) and is_chosen)
 
     @property
-    def mark(self) -> str:
+    def mark(self) -> Mark:
         """The mark that follows from what a person finds."""
         points = len(load_markings()[self.found.question].points)
         return choose_mark(len(self.covers), points, self.trap)
@@ -53,12 +53,11 @@ class Read:
 def read_all() -> Iterator[Read]:
     """Every answer of the corpus, read by the rules."""
     for path in sorted(ANSWERS.glob("*.yaml")):
-        for question, answers in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        for question, answers in read_data(path).items():
             for kind, answer in answers.items():
+                name, says = f"{path.stem} {question} {kind}", answer["says"]
                 covers = frozenset(point - 1 for point in answer["covers"])
-                name = f"{path.stem} {question} {kind}"
-                trap = answer.get("trap", False)
-                yield Read(name, covers, trap, suggest(question, answer["says"]))
+                yield Read(name, says, covers, answer.get("trap", False), suggest(question, says))
 
 
 def count(reads: list[Read]) -> Counter[str]:

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 PACKAGE = Path(__file__).resolve().parent
+# libyaml's loader is ten times faster and not on every platform.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,11 @@ def locate(kind: str, exercise: str) -> Path:
     name = f"{stem_of(exercise)}.py"
     own = (bank / kind / name for bank in reversed(banks().folders))
     return next((path for path in own if path.is_file()), folder(kind) / name)
+
+
+def read_data(path: Path) -> Any:
+    """What is in a YAML file that was checked before: by tests, or when a bank came into use."""
+    return yaml.load(path.read_bytes(), Loader=LOADER)
 
 
 def stem_of(exercise: str) -> str:

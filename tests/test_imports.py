@@ -28,7 +28,7 @@ LAYERS = {
     "sandbox": ["model", "errors", "clean", "worker.protocol"],
     "evidence": ["model", "clean", "calling", "bank", "trace", "variations"],
     "judging": ["model", "errors", "calling", "bank", "variations"],
-    "questions": ["model", "errors"],
+    "questions": ["model", "errors", "files"],
     "similarity": ["model", "texts", "clean", "reports"],
     "reports": ["model", "texts", "questions", "errors", "clean", "__version__"],
     "exports": ["model", "texts", "questions", "errors", "clean", "reports", "__version__"],
@@ -42,9 +42,9 @@ DRILL = {
         *("drill", "model", "errors", "texts", "questions", "reports", "bank"),
         *("intake", "disk", "sandbox.launch"),
     ],
-    "marking": [],
-    "rounds": ["questions", "errors", "drill.marking"],
-    "outlines": ["model", "questions", "errors", "bank.loader", "drill.marking"],
+    "marking": ["files"],
+    "rounds": ["questions", "files", "drill.marking"],
+    "outlines": ["model", "questions", "files", "bank.loader", "drill.marking"],
 }
 NOT_IN_BANK = ["cli", "drill", "reports", "exports", "grading", "judging", "audit"]
 

@@ -10,10 +10,10 @@ from grader.drill.marking import (
     find_point,
     parse_rule,
     read_answer,
-    read_yaml,
 )
 from grader.drill.marking.spelling import split_words
 from grader.drill.marking.words import FOLDER, LONGEST_SENTENCE
+from grader.files import read_data
 
 
 def raws(text):
@@ -220,7 +220,7 @@ def test_long_text_is_cut_and_read(text):
 
 
 def test_every_name_of_the_lexicon_is_used():
-    names = set(read_yaml(FOLDER / "lexicon.yaml"))
+    names = set(read_data(FOLDER / "lexicon.yaml"))
     rules = (FOLDER.parent / "rounds" / "rules.yaml", FOLDER.parent / "outlines" / "base.yaml")
     used = re.findall(r"\$([a-z-]+)", " ".join(path.read_text(encoding="utf-8") for path in rules))
     assert names == set(used)

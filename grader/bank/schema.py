@@ -9,12 +9,10 @@ from typing import Any, NoReturn
 import yaml
 
 from grader.errors import BankError
-
-# libyaml's loader is ten times faster and not on every platform.
-BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from grader.files import LOADER
 
 
-class StrictLoader(BASE):  # type: ignore[misc]
+class StrictLoader(LOADER):  # type: ignore[misc]
     """A YAML loader that refuses a key written twice, which YAML itself lets pass."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:

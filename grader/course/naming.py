@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from grader.files import LOADER
+
 CANVAS = re.compile(
     r"(?P<name>[^\W_]+)_(?:LATE_)?(?P<student>\d+)_(?P<submission>\d+)_.+", re.IGNORECASE
 )
@@ -51,7 +53,7 @@ def recognise(inside: str, owners: Mapping[str, Owner] | None = None) -> Owner:
 def read_owners(raw: bytes) -> dict[str, Owner]:
     """Folder -> student, of a Gradescope export's metadata; empty where they say nothing."""
     try:
-        data = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = yaml.load(raw, Loader=LOADER)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     if not isinstance(data, dict):

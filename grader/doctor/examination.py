@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from grader.doctor.plants import Plants, plant
+from grader.files import read_data
 from grader.intake import submit_text
 from grader.model import Isolation, Limits
 from grader.sandbox.forge import Forge, open_forge
@@ -35,7 +34,7 @@ class Examination:
 
 def load_attacks() -> dict[str, str]:
     """Id -> the source of each attack."""
-    return dict(yaml.safe_load(ATTACKS.read_text(encoding="utf-8")))
+    return dict(read_data(ATTACKS))
 
 
 def examine(without: Sequence[str] = ()) -> Examination:

@@ -17,7 +17,7 @@ from grader.grading import Request, choose_seed
 from grader.grading import grade as grade_submission
 from grader.intake import read_submission, submit_bytes
 from grader.jupyter.cells import classes_of, gather
-from grader.model import Message, Report, Submission, Terms
+from grader.model import Report, Submission, Terms
 from grader.reports import FORMATS, View
 from grader.reports.html.element import el
 from grader.texts import Texts, load_texts, system_language
@@ -73,7 +73,7 @@ def grade(
         request = _request(chosen, cls.__name__, seed, packages)
         return Shown(run(submission, request), texts, View(hints, answers=answers))
     except GraderError as error:
-        raise ValueError(_say(error.message, texts)) from None
+        raise ValueError(texts.say(error.message)) from None
 
 
 def grade_cell(
@@ -137,8 +137,4 @@ def _choose_texts(lang: str | None) -> Texts:
     try:
         return load_texts(lang or system_language())
     except UsageError as error:
-        raise ValueError(_say(error.message, load_texts("en"))) from None
-
-
-def _say(message: Message, texts: Texts) -> str:
-    return texts.say(message)
+        raise ValueError(load_texts("en").say(error.message)) from None

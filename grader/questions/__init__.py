@@ -10,9 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from grader.errors import UsageError
+from grader.files import read_data
 
 FOLDER = Path(__file__).resolve().parent
 FACTS = "bank"
@@ -41,11 +40,16 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != FACTS))
 
 
+def check_language(language: str) -> None:
+    """Raise UsageError for a language there are no questions in."""
+    if language not in languages():
+        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
+
+
 @functools.cache
 def load_questions(language: str) -> Mapping[str, Question]:
     """Every question by id; raises UsageError for a language there is no file for."""
-    if language not in languages():
-        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
+    check_language(language)
     facts, words = _read(FACTS), _read(language)
     return MappingProxyType({name: _question(name, facts[name] | words[name]) for name in facts})
 
@@ -113,8 +117,7 @@ def rank(seed: int, name: str) -> bytes:
 
 
 def _read(name: str) -> dict[str, Any]:
-    raw = (FOLDER / f"{name}.yaml").read_bytes()
-    found: dict[str, Any] = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    found: dict[str, Any] = read_data(FOLDER / f"{name}.yaml")
     return found
 
 

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from grader.errors import TextError, UsageError
-from grader.files import Banks, banks
+from grader.files import Banks, banks, read_data
 from grader.model import Message
 
 FOLDER = Path(__file__).resolve().parent
@@ -65,7 +63,7 @@ def load_pages(language: str) -> Mapping[str, Mapping[str, str]]:
     path = FOLDER / "pages" / f"{language}.yaml"
     if not path.is_file():
         return {}
-    found: Mapping[str, Mapping[str, str]] = _read(path)
+    found: Mapping[str, Mapping[str, str]] = read_data(path)
     return found
 
 
@@ -85,9 +83,5 @@ def _load(language: str, used: Banks) -> Texts:
     own = [bank / "texts" / name for bank in used.folders]
     sentences: dict[str, str] = {}
     for path in (FOLDER / name, *filter(Path.is_file, own)):
-        sentences |= _read(path)
+        sentences |= read_data(path)
     return Texts(language, sentences)
-
-
-def _read(path: Path) -> Any:
-    return yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -3,7 +3,6 @@
 from grader.drill.marking.answer import LONGEST, Answer, read_answer
 from grader.drill.marking.finding import find_claim, find_point
 from grader.drill.marking.rules import Rule, parse_rule
-from grader.drill.marking.words import read_yaml
 
 __all__ = [
     "LONGEST",
@@ -13,5 +12,4 @@ __all__ = [
     "find_point",
     "parse_rule",
     "read_answer",
-    "read_yaml",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from grader.drill.marking.doubts import begins
 from grader.drill.marking.spelling import split_words
-from grader.drill.marking.words import FOLDER, Word, read_yaml
+from grader.drill.marking.words import Word
 
 # Four minutes of speech are about 3,500 characters; what comes after twice that is not read.
 LONGEST = 8_000
@@ -39,21 +39,11 @@ def read_answer(text: str) -> Answer:
     return Answer(read, words, found, len(text) > LONGEST)
 
 
-@functools.cache
-def disclaimers() -> tuple[tuple[str, ...], ...]:
-    """Ways to say that one does not know, as words."""
-    return tuple(
-        tuple(word.raw for word in split_words(way))
-        for way in read_yaml(FOLDER / "doubts.yaml")["unknown"]
-    )
-
-
 def _said(words: list[Word]) -> Iterator[Word]:
     """The words without the clauses in which somebody says that they do not know."""
     clauses: dict[int, list[Word]] = {}
     for word in words:
         clauses.setdefault(word.clause, []).append(word)
     for clause in clauses.values():
-        joined = " ".join(["", *(word.raw for word in clause), ""])
-        if not any(f" {' '.join(way)} " in joined for way in disclaimers()):
+        if not any(begins(clause, place, "unknown") for place in range(len(clause))):
             yield from clause

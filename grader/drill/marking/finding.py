@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from grader.drill.marking.answer import Answer
 from grader.drill.marking.denial import is_denied
@@ -13,12 +12,8 @@ from grader.drill.marking.words import Word
 # Most words that a gap may hold.
 GAP = 5
 
-
-@dataclass(frozen=True)
-class Hit:
-    """A term found: where its words stand; what fills a gap is none of them."""
-
-    places: tuple[int, ...]
+# A term found: where its words stand; what fills a gap is none of them.
+Hit = tuple[int, ...]
 
 
 def find_point(answer: Answer, rules: Sequence[Rule]) -> tuple[str, ...]:
@@ -33,7 +28,7 @@ def find_claim(answer: Answer, rules: Sequence[Rule]) -> tuple[str, ...]:
     """The words that state something in one sentence, where it is not denied; or none."""
     for rule in rules:
         for hits in _meetings(answer, rule, 0):
-            places = {place for hit in hits for place in hit.places}
+            places = {place for hit in hits for place in hit}
             if not is_denied(answer.words, places):
                 return _quotes(answer, hits)
     return ()
@@ -47,7 +42,7 @@ def _meetings(answer: Answer, rule: Rule, reach: int) -> Iterator[tuple[Hit, ...
         near = range(sentence, sentence + reach + 1)
         hits = [next((there[one] for one in near if one in there), None) for there in found]
         if all(hits) and not any(one in absent for one in near):
-            yield tuple(hit for hit in hits if hit is not None)
+            yield tuple(hit for hit in hits if hit)
 
 
 def _by_sentence(answer: Answer, terms: Sequence[Term]) -> dict[int, Hit]:
@@ -55,7 +50,7 @@ def _by_sentence(answer: Answer, terms: Sequence[Term]) -> dict[int, Hit]:
     found: dict[int, Hit] = {}
     for term in terms:
         for hit in _hits(answer, term):
-            found.setdefault(answer.words[hit.places[0]].sentence, hit)
+            found.setdefault(answer.words[hit[0]].sentence, hit)
     return found
 
 
@@ -64,7 +59,7 @@ def _hits(answer: Answer, term: Term) -> Iterator[Hit]:
     for place in _starts(answer, first or ""):
         places = _follow(answer.words, place, rest)
         if places:
-            yield Hit(places)
+            yield places
 
 
 def _starts(answer: Answer, form: str) -> list[int]:
@@ -79,9 +74,7 @@ def _starts(answer: Answer, form: str) -> list[int]:
     )
 
 
-def _follow(
-    words: Sequence[Word], place: int, forms: Sequence[str | None]
-) -> tuple[int, ...] | None:
+def _follow(words: Sequence[Word], place: int, forms: Sequence[str | None]) -> Hit | None:
     """The places of all words if the forms follow within the sentence."""
     sentence, room, places = words[place].sentence, 0, [place]
     for form in forms:
@@ -106,5 +99,5 @@ def _is(word: Word, form: str) -> bool:
 
 def _quotes(answer: Answer, hits: Sequence[Hit]) -> tuple[str, ...]:
     """What was found, in the order of the answer and each stretch once."""
-    ordered = sorted({(hit.places[0], hit.places[-1]) for hit in hits})
+    ordered = sorted({(hit[0], hit[-1]) for hit in hits})
     return tuple(dict.fromkeys(answer.quote(first, last) for first, last in ordered))

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.drill.marking.spelling import split_words
-from grader.drill.marking.words import FOLDER, read_yaml
+from grader.drill.marking.words import FOLDER
+from grader.files import read_data
 
 ANY = ".."
 
@@ -70,5 +71,5 @@ def _forms(way: str) -> Iterator[str | None]:
 
 @functools.cache
 def _lexicon() -> dict[str, str]:
-    found: dict[str, str] = read_yaml(FOLDER / "lexicon.yaml")
+    found: dict[str, str] = read_data(FOLDER / "lexicon.yaml")
     return found

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Mapping
 
 from grader.drill.marking.stem import stem
-from grader.drill.marking.words import FOLDER, Word, cut_words, read_yaml
+from grader.drill.marking.words import FOLDER, Word, cut_words
+from grader.files import read_data
 
 
 def split_words(text: str) -> list[Word]:
@@ -18,7 +19,7 @@ def split_words(text: str) -> list[Word]:
 def _spellings() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
     """By first word: sequences of words, the longest first, and the word each is read as."""
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for wanted, ways in read_yaml(FOLDER / "spellings.yaml").items():
+    for wanted, ways in read_data(FOLDER / "spellings.yaml").items():
         for way in ways:
             sequence = tuple(word.raw for word in cut_words(way))
             found.setdefault(sequence[0], []).append((sequence, str(wanted)))

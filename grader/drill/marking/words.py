@@ -7,9 +7,6 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from grader.drill.marking.stem import stem
 
@@ -38,11 +35,6 @@ class Word:
     end: int
     sentence: int = 0
     clause: int = 0
-
-
-def read_yaml(path: Path) -> Any:
-    """The contents of a data file."""
-    return yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def cut_words(text: str) -> Iterator[Word]:

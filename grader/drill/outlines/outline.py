@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.bank.loader import load_exercise
-from grader.drill.marking import Rule, parse_rule, read_yaml
+from grader.drill.marking import Rule, parse_rule
+from grader.files import read_data
 from grader.model import Contract
 
 FOLDER = Path(__file__).resolve().parent
@@ -58,7 +59,7 @@ def outline(exercise: str) -> Outline:
 @functools.cache
 def load_base() -> Mapping[str, Any]:
     """What all outlines are made of, as it stands in base.yaml."""
-    found: dict[str, Any] = read_yaml(FOLDER / "base.yaml")
+    found: dict[str, Any] = read_data(FOLDER / "base.yaml")
     return found
 
 

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from grader.drill.marking import LONGEST, read_yaml
+from grader.drill.marking import LONGEST
 from grader.drill.outlines.hearing import Heard
 from grader.drill.outlines.outline import FOLDER, Outline, Part
-from grader.errors import UsageError
-from grader.questions import languages
+from grader.files import read_data
+from grader.questions import check_language
 
 
 def headline(part: Part, language: str) -> str:
@@ -58,6 +58,5 @@ def describe_heard(heard: Heard, language: str) -> Iterator[str]:
 
 @functools.cache
 def _words(language: str) -> Any:
-    if language not in languages():
-        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
-    return read_yaml(FOLDER / f"{language}.yaml")
+    check_language(language)
+    return read_data(FOLDER / f"{language}.yaml")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Sequence
 
 from grader.drill.planting.choices import MOST, Choice, apply, draw_choices
-from grader.drill.planting.planted import Planted, Spot
+from grader.drill.planting.planted import Planted, Spot, count_statements
 from grader.drill.styles import Style, as_text, draw, write
-from grader.mistakes import read_statements
 
 
 def plant(seed: int, exercise: str | None = None, count: int | None = None) -> Planted:
@@ -39,15 +37,15 @@ def sow(style: Style, drawn: Sequence[Choice]) -> Planted:
     places = {line.origin: number for number, line in enumerate(lines, 1) if line.origin}
     spots = []
     for choice in drawn:
-        right, wrong = said_by(answer, as_text(write(apply(style, [choice]))))
+        right, wrong = _said_by(answer, as_text(write(apply(style, [choice]))))
         spots.append(Spot(choice.mistake, _line(style, choice, places), right, wrong))
     ordered = sorted(spots, key=lambda spot: spot.line)
     return Planted(style.exercise, as_text(lines), answer, tuple(ordered))
 
 
-def said_by(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _said_by(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The statements that only one of two files has, and those that only the other has."""
-    first, second = (Counter(s.said for s in read_statements(text)) for text in (one, other))
+    first, second = count_statements(one), count_statements(other)
     return tuple((first - second).elements()), tuple((second - first).elements())
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from grader.mistakes import read_statements
 
 
 @dataclass(frozen=True)
@@ -71,3 +74,8 @@ class Repair:
     def is_complete(self) -> bool:
         """True when nothing is left and nothing was broken."""
         return not self.left and not self.broken
+
+
+def count_statements(source: str) -> Counter[str]:
+    """Every statement of a file as `Spot` has them, and how often it stands there."""
+    return Counter(statement.said for statement in read_statements(source))

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from grader.drill.planting.planted import Broken, Planted, Repair, Spot
+from grader.drill.planting.planted import Broken, Planted, Repair, Spot, count_statements
 from grader.drill.planting.symptoms import can_show, charged_areas, explains
-from grader.mistakes import read_statements
 from grader.model import Outcome, Report, Verdict
 
 Said = Counter[str]
@@ -26,8 +25,8 @@ def compare(planted: Planted, report: Report) -> Repair:
     """
     if report.all_passed:
         return Repair(planted.mistakes, ())
-    now = _said(report.submission.source)
-    if report.refusal is not None or now == _said(planted.source):
+    now = count_statements(report.submission.source)
+    if report.refusal is not None or now == count_statements(planted.source):
         return Repair((), planted.mistakes)
     named = _named(report)
     left = _left(planted, report.verdicts, named, now)
@@ -49,7 +48,7 @@ def _left(planted: Planted, verdicts: Sequence[Verdict], named: Named, now: Said
     A statement may stand and be mended elsewhere; what is as it was is mended. Of cases that were
     skipped nothing is known, and so they speak for nobody.
     """
-    answer = _said(planted.answer)
+    answer = count_statements(planted.answer)
     failed = [v for v in verdicts if v.outcome is Outcome.FAILED]
     own = [v for v in failed if v.mistake not in planted.mistakes]
     left = {one for one in planted.mistakes if any(one in names for names in named.values())}
@@ -99,7 +98,3 @@ def _broken(report: Report, verdicts: Iterable[Verdict]) -> Iterator[Broken]:
         groups.setdefault(verdict.mistake, []).append(verdict.case)
     for mistake, cases in groups.items():
         yield Broken(mistake, lines.get(mistake or ""), tuple(cases))
-
-
-def _said(source: str) -> Said:
-    return Counter(statement.said for statement in read_statements(source))

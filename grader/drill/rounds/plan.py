@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.drill.marking import read_yaml
+from grader.files import read_data
 from grader.questions import FIRST_ROUND, LEVELS, MOST, SENIOR, choose, load_questions, rank
 
 FOLDER = Path(__file__).resolve().parent
@@ -92,7 +92,7 @@ def plan_round(facts: Collection[str], seed: int, level: str) -> Round:
 @functools.cache
 def load_scenarios() -> Mapping[str, str]:
     """The question that each scenario leads into, by the scenario's id."""
-    found: dict[str, str] = read_yaml(FOLDER / "scenarios.yaml")
+    found: dict[str, str] = read_data(FOLDER / "scenarios.yaml")
     return found
 
 
@@ -107,7 +107,7 @@ def load_chains() -> Mapping[str, Chain]:
                 for link in raw["links"]
             ),
         )
-        for name, raw in read_yaml(FOLDER / "chains.yaml").items()
+        for name, raw in read_data(FOLDER / "chains.yaml").items()
     }
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from grader.drill.marking import Rule, find_claim, find_point, parse_rule, read_answer, read_yaml
+from grader.drill.marking import Rule, find_claim, find_point, parse_rule, read_answer
+from grader.files import read_data
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -53,7 +54,7 @@ def load_markings() -> Mapping[str, Marking]:
     """The rules of every question by its id."""
     return {
         name: Marking(tuple(_rules(point) for point in raw["points"]), _rules(raw["trap"]))
-        for name, raw in read_yaml(FOLDER / "rules.yaml").items()
+        for name, raw in read_data(FOLDER / "rules.yaml").items()
     }
 
 
@@ -74,12 +75,16 @@ def suggest(question: str, text: str) -> Suggestion:
 
 
 def choose_mark(covered: int, points: int, met_trap: bool) -> Mark:
-    """Again for nothing, good for half of the points, easy for all; with the trap hard at best."""
+    """Again for no point, easy for all, good for all but one; with the trap hard at best.
+
+    Good puts a question off for long, and with it whatever point was not recalled.
+    """
     if not covered:
         return Mark.AGAIN
-    if met_trap or 2 * covered < points:
+    missed = points - covered
+    if met_trap or missed > 1:
         return Mark.HARD
-    return Mark.EASY if covered == points else Mark.GOOD
+    return Mark.GOOD if missed else Mark.EASY
 
 
 def _rules(lines: str | list[str]) -> tuple[Rule, ...]:

@@ -21,10 +21,9 @@ def judge(step: Step, suggestion: Suggestion) -> Outcome:
     """What a typed answer seems to have been."""
     if suggestion.trap:
         return Outcome.TRAP
-    if step.form == LAYERED:
-        made = _link(step).turns_on in suggestion.covered
-    else:
-        made = suggestion.mark in (Mark.GOOD, Mark.EASY)
+    if step.form != LAYERED:
+        return judge_mark(suggestion.mark)
+    made = _link(step).turns_on in suggestion.covered
     return Outcome.COVERED if made else Outcome.MISSED
 
 

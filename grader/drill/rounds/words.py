@@ -6,11 +6,11 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from grader.drill.marking import LONGEST, read_yaml
+from grader.drill.marking import LONGEST
 from grader.drill.rounds.plan import FOLDER, LAYERED, SCENARIO, Step
 from grader.drill.rounds.suggestion import Suggestion
-from grader.errors import UsageError
-from grader.questions import languages, load_questions
+from grader.files import read_data
+from grader.questions import check_language, load_questions
 
 
 def say(step: Step, language: str) -> str:
@@ -59,6 +59,5 @@ def _own(step: Step, language: str) -> str:
 
 @functools.cache
 def _words(language: str) -> Any:
-    if language not in languages():
-        raise UsageError("usage.language", wanted=language, known=", ".join(languages()))
-    return read_yaml(FOLDER / f"{language}.yaml")
+    check_language(language)
+    return read_data(FOLDER / f"{language}.yaml")

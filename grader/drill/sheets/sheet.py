@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.drill.sheets.shapes import draw_sizes, write_axes
 from grader.drill.styles import WIDTH, Line, Style, as_text, draw, fits, write
-from grader.drill.styles.pieces import NAME
 
 BLANK = "____"
 MARK = "  # shape: "
@@ -18,6 +18,8 @@ MARK_EACH = "  # shape of each: "
 STYLES, NAMINGS = 6, 12
 # Roles whose names stand for a size, and the size.
 SIZES = {"heads": "H", "dim": "Dh", "d_model": "D", "num_heads": "H"}
+# Where a line may give the sizes of a tensor their names.
+UNPACKED = re.compile(r"shape|\.size\(")
 LENGTHS = {1: ("B", "L", "D"), 3: ("B", "Lq", "Lk", "D")}
 
 
@@ -122,8 +124,7 @@ def _legend(style: Style, sizes: Mapping[str, int]) -> list[str]:
 def _names(style: Style, lines: list[Line]) -> dict[str, str]:
     """What this file calls the sizes: its arguments, its attributes, and what it unpacks."""
     named = {style.names[role]: letter for role, letter in SIZES.items()}
-    unpacked = " ".join(line.text.partition("=")[0] for line in lines if "shape" in line.text)
-    unpacked += " ".join(line.text.partition("=")[0] for line in lines if ".size(" in line.text)
-    words = set(NAME.findall("$" + unpacked.replace(",", " ").replace(" ", " $")))
+    unpacked = (line.text.partition("=")[0] for line in lines if UNPACKED.search(line.text))
+    words = set(re.findall(r"\w+", " ".join(unpacked)))
     own = LENGTHS[len(style.contract.inputs)]
     return named | {style.names[one]: one for one in own if style.names[one] in words}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from grader.drill.styles.lines import WIDTH, Line, as_text
-from grader.drill.styles.pieces import Edits, Piece
+from grader.drill.styles.pieces import Edits
 from grader.drill.styles.style import Style, draw_style, offered
 from grader.drill.styles.writing import write
 
@@ -13,7 +13,6 @@ __all__ = [
     "WIDTH",
     "Edits",
     "Line",
-    "Piece",
     "Style",
     "as_text",
     "draw",

@@ -19,6 +19,8 @@ from grader.model import Contract
 FOLDER = Path(__file__).resolve().parent
 PARTS = ("code", "init", "wrap")
 KEYS = ("name", "when", "layout", "helper", "also", "mistakes", "code", "init")
+# Keys of the files that are no jobs: plain texts.
+TABLES = ("ways", "comments")
 SHAPE = re.compile(r"  #: (.+)$")
 NAME = re.compile(r"\$(\w+)")
 # What stands where an outer text takes in an inner one.
@@ -78,19 +80,26 @@ def suits(when: Mapping[str, Any], contract: Contract) -> bool:
 @functools.cache
 def read_pieces() -> Mapping[str, tuple[Piece, ...]]:
     """Every job's pieces; raises BankError for a key that means nothing."""
-    jobs: dict[str, tuple[Piece, ...]] = {}
-    for path in sorted((FOLDER / "pieces").glob("*.yaml")):
-        reader = Reader(path.name)
-        for job, rows in read_yaml(path.name, path.read_bytes()).items():
-            if job not in ("ways", "comments"):
-                jobs[job] = tuple(_read_piece(reader, job, row) for row in rows)
-    return jobs
+    return {
+        job: tuple(_read_piece(reader, job, row) for row in rows)
+        for job, (reader, rows) in _read_files().items()
+        if job not in TABLES
+    }
+
+
+def read_table(name: str) -> Any:
+    """One of `TABLES`."""
+    return _read_files()[name][1]
 
 
 @functools.cache
-def read_table(file: str, key: str) -> Any:
-    """A table of plain texts in one of the files."""
-    return read_yaml(file, (FOLDER / "pieces" / file).read_bytes())[key]
+def _read_files() -> Mapping[str, tuple[Reader, Any]]:
+    """What stands under each key of the files, with the reader of its file."""
+    return {
+        key: (Reader(path.name), rows)
+        for path in sorted((FOLDER / "pieces").glob("*.yaml"))
+        for key, rows in read_yaml(path.name, path.read_bytes()).items()
+    }
 
 
 def _read_piece(reader: Reader, job: str, row: Any) -> Piece:

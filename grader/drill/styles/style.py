@@ -129,11 +129,11 @@ def _derived(order: random.Random, contract: Contract) -> dict[str, str]:
         names |= {"query": "$x", "key": "$x", "value": "$x", "Lq": "$L", "Lk": "$L"}
     if not contract.causal:
         names["visible"] = "$mask"
-    return names | order.choice(read_table("project.yaml", "ways"))
+    return names | order.choice(read_table("ways"))
 
 
 def _draw_manner(order: random.Random, pieces: Mapping[str, Piece]) -> Manner:
-    comments = read_table("manner.yaml", "comments") if order.random() < 0.4 else {}
+    comments = read_table("comments") if order.random() < 0.4 else {}
     chosen = {job: order.choice(texts) for job, texts in comments.items()}
     parts = {"visibility", "normalise"} & set(pieces)
     if pieces["project"].layout != "folded":

@@ -146,6 +146,6 @@ def _method(
     typed = {"$mask": f": {TENSOR} | None"} if style.manner.typed else {}
     if style.manner.typed and not style.builds_mask:
         typed["$visible"] = typed["$mask"]
-    plain = f": {TENSOR}" if style.manner.typed else ""
-    written = [one + typed.get(one, plain) for one in arguments]
+    usual = f": {TENSOR}" if style.manner.typed else ""
+    written = [one + typed.get(one, usual) for one in arguments]
     return function(style, f"${name}", [*filter(None, [owner]), *written], body, TENSOR)
