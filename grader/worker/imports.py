@@ -16,6 +16,8 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .torch_import import META_KERNELS
+
 STATEMENT = re.compile(r"^[ \t;]*(?:from|import)[ \t]+([\w. \t,]+)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 MAX_NAMES = 400
@@ -28,6 +30,8 @@ TORCH = {
 LATE = {
     "checkpoint": "torch._dynamo",
     "einops": "einops._torch_specific",
+    "meta": META_KERNELS,
+    "skip_init": META_KERNELS,
     "vmap": "torch._functorch.predispatch",
 }
 # Their import does something: opens a browser, prints, starts programs or runs tests.

@@ -8,21 +8,19 @@ worker and answers how it ended. With no `fork` on this system the same program 
 from __future__ import annotations
 
 import array
-import contextlib
 import ctypes
 import gc
-import inspect
 import os
 import platform
 import signal
 import socket
 import sys
 import traceback
-from collections.abc import Iterator
 from typing import Any
 
 from . import protocol
 from .seal import privileges
+from .torch_import import import_torch
 
 DATAGRAM = 64 << 10
 
@@ -66,9 +64,7 @@ def warm() -> None:
     An operation on two threads before a fork would leave the child without its thread pool,
     waiting for ever.
     """
-    with modules_by_name():
-        import torch
-
+    torch = import_torch()
     torch.set_num_threads(1)
     for dtype in (torch.float64, torch.float32):
         linear = torch.nn.Linear(4, 4).to(dtype)
@@ -83,27 +79,6 @@ def warm() -> None:
     # Collecting it first would take an eighth of the import's time.
     gc.freeze()
     gc.enable()
-
-
-@contextlib.contextmanager
-def modules_by_name() -> Iterator[None]:
-    """Let `inspect` find the module of a frame by the name in it.
-
-    Where torch registers its operators it asks for that of each caller, and to find it by file the
-    real paths of all modules are worked out first: a thirtieth of the whole import.
-    """
-    by_file = inspect.getmodule
-
-    def find(thing: Any, filename: str | None = None) -> Any:
-        if inspect.isframe(thing):
-            return sys.modules.get(thing.f_globals.get("__name__", ""))
-        return by_file(thing, filename)
-
-    inspect.getmodule = find  # type: ignore[assignment]  # it is asked in one way only
-    try:
-        yield
-    finally:
-        inspect.getmodule = by_file
 
 
 def environment() -> dict[str, str]:

@@ -1,0 +1,87 @@
+"""torch without a part that nobody here asks for: what is left is all of it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RIGHT = (ROOT / "reference" / "self_attention.py").read_text()
+BUILT = "self.out_proj = nn.Linear(d_model, d_model)"
+
+OURS = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location(
+    "mha_worker", sys.argv[1] + "/__init__.py", submodule_search_locations=[sys.argv[1]]
+)
+sys.modules["mha_worker"] = importlib.util.module_from_spec(spec)
+import mha_worker.torch_import as torch_import
+torch = torch_import.import_torch()
+"""
+SEEN = """
+import json, sys, torch
+parts = ["torch._meta_registrations", "torch._decomp", "torch._prims"]
+found = {"names": dir(torch), "parts": [part for part in parts if part in sys.modules]}
+"""
+LATER = """
+try:
+    torch.zeros(2, 3, device="meta").flip(0)
+except NotImplementedError:
+    found["flipped"] = "not yet"
+import torch._meta_registrations
+found["later"] = list(torch.zeros(2, 3, device="meta").flip(0).shape)
+import torch._prims.rng_prims
+found["drawn"] = torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
+"""
+READ = """
+from mha_worker.torch_import import _left_out
+with _left_out("tabnanny"):
+    import tabnanny
+    found["empty"] = not hasattr(tabnanny, "__file__")
+    found["read"] = callable(tabnanny.check)
+import tabnanny
+found["whole"] = hasattr(tabnanny, "__file__")
+"""
+TELL = "\nprint(json.dumps(found))\n"
+
+
+def run(program):
+    command = [sys.executable, "-c", program, str(ROOT / "grader" / "worker")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_torch_lacks_nothing_but_kernels_without_values():
+    import torch
+
+    ours, plain = run(OURS + SEEN + LATER + READ + TELL), run(SEEN + TELL)
+    assert plain["parts"] == ["torch._meta_registrations", "torch._decomp", "torch._prims"]
+    assert ours["parts"] == []
+    lacking = set(plain["names"]) - set(ours["names"])
+    assert lacking <= {"_meta_registrations", "_decomp", "_prims", "_refs"}
+    # Who needs them has them, once they are imported.
+    assert ours["flipped"] == "not yet"
+    assert ours["later"] == [2, 3]
+    assert ours["drawn"] == torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
+    # What is left out is loaded after all if something of it is read at once.
+    assert (ours["empty"], ours["read"], ours["whole"]) == (True, True, True)
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        "self.out_proj = nn.utils.skip_init(nn.Linear, d_model, d_model)",
+        "self.out_proj = nn.Linear(d_model, d_model, device='meta').to_empty(device='cpu')",
+        "shape = torch.empty(3, 4, device='meta').flip(0).shape; " + BUILT,
+        BUILT + "; nn.init.normal_(self.out_proj.weight, generator=torch.Generator())",
+        "from torch._subclasses import FakeTensorMode; " + BUILT,
+    ],
+)
+def test_file_that_needs_them_has_them(built, grade_source):
+    source = RIGHT.replace(BUILT, built)
+    assert source != RIGHT
+    report = grade_source(source)
+    assert [v.case for v in report.verdicts if v.points < v.max_points] == []
+    assert report.refusal is None
