@@ -85,6 +85,24 @@ def test_where_no_drill_came_of_it_nothing_is_left_behind(store, tmp_path, monke
     assert sit_down(store, tmp_path / "work").read()
 
 
+@pytest.mark.parametrize(
+    ("spoil", "read"),
+    [
+        ("UPDATE events SET data = '{'", lambda store: store.events()),
+        ("UPDATE drills SET plan = 'x'", lambda store: store.drills()),
+        ("INSERT INTO latest SELECT id, x'00' FROM drills", lambda s: s.look(s.drills()[0].id)),
+    ],
+)
+def test_row_that_nobody_can_read_is_told_of(spoil, read, store, desk):
+    desk.finish()
+    store._connection.execute("DELETE FROM latest")
+    store._connection.execute(spoil)
+    with pytest.raises(UsageError) as caught:
+        read(store)
+    assert caught.value.message.key == "drill.store-unusable"
+    assert caught.value.message.fields["path"] == str(store.path)
+
+
 def test_random_exercise_follows_from_the_seed(store, tmp_path):
     drawn = [
         begin(store, Wish(folder=tmp_path / f"{n}", seed=n % 4, is_random=True)).exercise

@@ -43,6 +43,8 @@ CREATE TABLE IF NOT EXISTS latest (drill TEXT PRIMARY KEY, look BLOB NOT NULL);
 OPEN = """SELECT * FROM drills WHERE id NOT IN (SELECT drill FROM events WHERE what = ?)
           ORDER BY started, id"""
 ENDED = "SELECT 1 FROM events WHERE drill = ? AND what = ?"
+# What reading a row can raise that another program has written.
+SPOILT = (zlib.error, ValueError, TypeError, KeyError)
 Step = tuple[str, tuple[Any, ...]]
 
 
@@ -127,12 +129,14 @@ class Store:
         rows = self._rows(
             f"SELECT drill, at, what, data FROM events {wanted} ORDER BY number", values
         )
-        return [Event(name, at, what, json.loads(data)) for name, at, what, data in rows]
+        with self._guard():
+            return [Event(name, at, what, json.loads(data)) for name, at, what, data in rows]
 
     def look(self, drill: str) -> Look | None:
         """The last look at a drill's file; the source text is in that file only."""
         rows = self._rows("SELECT look FROM latest WHERE drill = ?", (drill,))
-        return load_look(json.loads(zlib.decompress(rows[0][0]))) if rows else None
+        with self._guard():
+            return load_look(json.loads(zlib.decompress(rows[0][0]))) if rows else None
 
     def erase(self) -> None:
         """Forget everything, on the disk too."""
@@ -147,11 +151,9 @@ class Store:
         self._connection.close()
 
     def _drills(self, query: str, *values: Any) -> Sequence[Drill]:
-        found = []
-        for row in self._rows(query, values):
-            plain = dict(zip((field.name for field in fields(Drill)), row))
-            found.append(Drill(**plain | {"plan": json.loads(plain["plan"])}))
-        return found
+        rows = self._rows(query, values)
+        with self._guard():
+            return [_read_drill(row) for row in rows]
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._guard():
@@ -175,6 +177,11 @@ class Store:
     def _guard(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, *SPOILT) as error:
             fields = {"path": os.fspath(self.path), "detail": str(error)}
             raise UsageError("drill.store-unusable", **fields) from None
+
+
+def _read_drill(row: Sequence[Any]) -> Drill:
+    plain = dict(zip((field.name for field in fields(Drill)), row))
+    return Drill(**plain | {"plan": json.loads(plain["plan"])})
