@@ -1,8 +1,8 @@
 """The import of torch, a quarter shorter; what comes of it is the same torch.
 
 What is left out is the kernels for tensors without values, `device="meta"`, that are written in
-Python. Nothing else needs them, and whatever wants them later imports them like any other module:
-`imports.LATE` has the words of a source that say so.
+Python. Whatever wants them imports them like any other module: `imports.LATE` has the words of a
+source that say so, and whatever more of torch a source imports brings them along.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def import_torch() -> ModuleType:
     with _modules_by_name(), _left_out(META_KERNELS):
         import torch
     _let_generators_be_made(torch)
+    sys.meta_path.insert(0, _KernelsFirst())
     return torch
 
 
@@ -60,6 +61,31 @@ class _Placeholder:
             package = vars(sys.modules.get(above, self))
             if module is not None and package.get(name) is module:
                 del package[name]
+
+
+class _KernelsFirst:
+    """Whatever more of torch is imported, the kernels come before it.
+
+    They and much of the rest import each other, which goes well in the order of a whole import.
+    """
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not name.startswith("torch."):
+            return None
+        sys.meta_path.remove(self)
+        if name == META_KERNELS:
+            return None
+        importlib.import_module(META_KERNELS)
+        # Imported along with them, it is not run once more.
+        return ModuleSpec(name, self) if name in sys.modules else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return sys.modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: it has been run."""
 
 
 @contextlib.contextmanager
