@@ -5,11 +5,13 @@ right answer under FILES names, each a little different, is graded
 
 - by `mha-grade` with one lane for each core,
 - by the same cases without isolation: candidate and grader in one process,
-- by pytest in a fresh process for each file, with a usual test of an attention module.
+- by pytest in a fresh process for each file, with a usual test of an attention module,
+- by `otter run` with the same test, where otter-grader is installed (it wants ipykernel beside it).
 """
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,13 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 ANSWER = "# mha-grade: self-attention\n" + (ROOT / "reference" / "self_attention.py").read_text()
 FRESH = 4
 TEST = """
-import pytest, torch, torch.nn.functional as F
-from answer import MultiHeadAttention
+import torch, torch.nn.functional as F
 
 CASES = [(b, l, h, m) for b in (1, 2) for l in (1, 5, 7) for h in (1, 3, 6) for m in (0, 1)]
 
-@pytest.mark.parametrize("batch,length,heads,masked", CASES)
-def test_matches_sdpa(batch, length, heads, masked):
+def compare(MultiHeadAttention, batch, length, heads, masked):
     torch.manual_seed(0)
     attention = MultiHeadAttention(18, heads).double().eval()
     x = torch.randn(batch, length, 18, dtype=torch.float64, requires_grad=True)
@@ -39,6 +39,24 @@ def test_matches_sdpa(batch, length, heads, masked):
     torch.testing.assert_close(output, attention.out_proj(mixed))
     output.sum().backward()
     assert torch.isfinite(x.grad).all()
+"""
+FOR_PYTEST = """
+import pytest
+from answer import MultiHeadAttention
+
+@pytest.mark.parametrize("case", CASES)
+def test_matches_sdpa(case):
+    compare(MultiHeadAttention, *case)
+"""
+FOR_OTTER = """
+from otter.test_files import test_case
+
+OK_FORMAT, name, points = False, "q1", 1
+
+@test_case(points=1)
+def test_matches_sdpa(env):
+    for case in CASES:
+        compare(env["MultiHeadAttention"], *case)
 """
 
 
@@ -119,9 +137,22 @@ def grade_fresh(folder: Path) -> tuple[float, float]:
         own = folder / f"fresh{number}"
         own.mkdir()
         (own / "answer.py").write_text(ANSWER)
-        (own / "test_answer.py").write_text(TEST)
+        (own / "test_answer.py").write_text(TEST + FOR_PYTEST)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
         spent.append(measure(command, own))
+    return tuple(sum(part) / FRESH for part in zip(*spent))
+
+
+def grade_otter(folder: Path, otter: str) -> tuple[float, float]:
+    """Otter without its containers; what it makes of the test is made once for all files."""
+    own = folder / "otter"
+    (own / "tests").mkdir(parents=True)
+    (own / "tests" / "q1.py").write_text(TEST + FOR_OTTER)
+    (own / "answer.py").write_text(ANSWER)
+    measure([otter, "generate", "-t", "tests", "-o", "made.zip", "--no-environment"], own)
+    command = [otter, "run", "-a", "made.zip", "-o", ".", "--no-logo", "answer.py"]
+    spent = [measure(command, own) for _ in range(FRESH)]
+    assert '"score": 1,' in (own / "results.json").read_text()
     return tuple(sum(part) / FRESH for part in zip(*spent))
 
 
@@ -133,12 +164,17 @@ def main(files: int) -> None:
             "without isolation, one process": grade_inside(min(files, 30)),
             "pytest, a process each": grade_fresh(folder),
         }
+        otter = shutil.which("otter")
+        if otter:
+            rows["otter run, a process each"] = grade_otter(folder, otter)
     print(f"{'':34} {'wall s':>8} {'cpu s':>8} {'files/s':>8}   (a file, of {files})")
     for what, (wall, spent) in rows.items():
         print(f"{what:34} {wall:8.3f} {spent:8.3f} {1 / wall:8.1f}")
-    ours, inside, fresh = (spent for _, spent in rows.values())
+    ours, inside, fresh, *others = (spent for _, spent in rows.values())
     print(f"cpu, of the same without isolation: {ours / inside:.2f}   (goal 1.3)")
     print(f"cpu of pytest, of ours:             {fresh / ours:.1f}   (goal 50)")
+    for spent in others:
+        print(f"cpu of otter, of ours:              {spent / ours:.1f}")
 
 
 if __name__ == "__main__":

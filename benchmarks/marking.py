@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from grader.drill.rounds import Mark, Suggestion, choose_mark, load_markings, suggest
@@ -24,13 +25,18 @@ LATE = ("brief", "slip")
 
 @dataclass(frozen=True)
 class Read:
-    """One answer: which it is, what it says, what a person finds in it, what the rules found."""
+    """One answer: which it is, to what, what it says, and what a person finds in it."""
 
     name: str
+    question: str
     says: str
     covers: frozenset[int]
     trap: bool
-    found: Suggestion
+
+    @cached_property
+    def found(self) -> Suggestion:
+        """What the rules find in it."""
+        return suggest(self.question, self.says)
 
     @property
     def is_last(self) -> bool:
@@ -46,18 +52,18 @@ class Read:
     @property
     def mark(self) -> Mark:
         """The mark that follows from what a person finds."""
-        points = len(load_markings()[self.found.question].points)
+        points = len(load_markings()[self.question].points)
         return choose_mark(len(self.covers), points, self.trap)
 
 
 def read_all() -> Iterator[Read]:
-    """Every answer of the corpus, read by the rules."""
+    """Every answer of the corpus."""
     for path in sorted(ANSWERS.glob("*.yaml")):
         for question, answers in read_data(path).items():
             for kind, answer in answers.items():
                 name, says = f"{path.stem} {question} {kind}", answer["says"]
                 covers = frozenset(point - 1 for point in answer["covers"])
-                yield Read(name, says, covers, answer.get("trap", False), suggest(question, says))
+                yield Read(name, question, says, covers, answer.get("trap", False))
 
 
 def count(reads: list[Read]) -> Counter[str]:

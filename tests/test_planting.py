@@ -19,25 +19,29 @@ from grader.similarity.tokens import tokenize
 from grader.texts import load_pages, load_texts
 
 SEEDS = range(60)
-PLANTED = [plant(seed) for seed in SEEDS]
 PIECES = [piece for pieces in read_pieces().values() for piece in pieces]
+
+
+@pytest.fixture(scope="module")
+def drills():
+    return [plant(seed) for seed in SEEDS]
 
 
 def known(piece_mistakes):
     return {mistake for mistake, edits in piece_mistakes.items() if edits}
 
 
-def test_drill_is_the_same_for_the_same_seed():
-    assert plant(7) == PLANTED[7]
+def test_drill_is_the_same_for_the_same_seed(drills):
+    assert plant(7) == drills[7]
     assert plant(7, "self-attention") == plant(7, "self-attention")
 
 
-def test_no_two_drills_are_alike():
-    assert len({tokenize(planted.source).codes for planted in PLANTED}) == len(PLANTED)
+def test_no_two_drills_are_alike(drills):
+    assert len({tokenize(planted.source).codes for planted in drills}) == len(drills)
 
 
-def test_drill_survives_json():
-    for planted in PLANTED[:5]:
+def test_drill_survives_json(drills):
+    for planted in drills[:5]:
         assert Planted.restore(json.loads(json.dumps(dataclasses.asdict(planted)))) == planted
 
 
@@ -46,8 +50,8 @@ def test_as_many_are_planted_as_are_asked_for(count):
     assert {len(plant(seed, count=count).spots) for seed in range(8)} == {count}
 
 
-def test_one_to_four_are_planted():
-    assert {len(planted.spots) for planted in PLANTED} == {1, 2, 3, 4}
+def test_one_to_four_are_planted(drills):
+    assert {len(planted.spots) for planted in drills} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("count", [0, 5, -1])
@@ -56,8 +60,8 @@ def test_other_counts_are_refused(count):
         plant(1, count=count)
 
 
-def test_every_exercise_of_the_bank_is_offered():
-    assert {planted.exercise for planted in PLANTED} == set(offered())
+def test_every_exercise_of_the_bank_is_offered(drills):
+    assert {planted.exercise for planted in drills} == set(offered())
     for exercise in offered():
         assert plant(3, exercise).source.startswith(f"# mha-grade: {exercise}\n")
 
@@ -78,8 +82,8 @@ def test_exercise_without_drills_is_refused_in_words(language, words):
         plant(1, "no-such-exercise")
 
 
-def test_planted_line_is_where_the_statement_stands():
-    for planted in PLANTED:
+def test_planted_line_is_where_the_statement_stands(drills):
+    for planted in drills:
         assert list(planted.lines) == sorted(planted.lines)
         statements = read_statements(planted.source)
         for spot in planted.spots:
@@ -88,8 +92,8 @@ def test_planted_line_is_where_the_statement_stands():
             assert set(spot.right) != set(spot.wrong)
 
 
-def test_answer_has_the_right_statements_and_the_source_the_wrong_ones():
-    for planted in PLANTED:
+def test_answer_has_the_right_statements_and_the_source_the_wrong_ones(drills):
+    for planted in drills:
         answer = {one.said for one in read_statements(planted.answer)}
         source = {one.said for one in read_statements(planted.source)}
         for spot in planted.spots:
@@ -97,24 +101,24 @@ def test_answer_has_the_right_statements_and_the_source_the_wrong_ones():
             assert set(spot.wrong) <= source
 
 
-def test_each_mistake_of_a_drill_is_another_and_can_be_made():
-    for planted in PLANTED:
+def test_each_mistake_of_a_drill_is_another_and_can_be_made(drills):
+    for planted in drills:
         assert len(set(planted.mistakes)) == len(planted.mistakes)
         contract = load_exercise(planted.exercise).contract
         for mistake in planted.mistakes:
             assert mistake not in CATALOGUE or CATALOGUE[mistake].can_be_made(contract)
 
 
-def test_at_most_one_mistake_of_a_drill_is_in_the_mask():
+def test_at_most_one_mistake_of_a_drill_is_in_the_mask(drills):
     hiding = {"hide", "visible", "after_softmax"}
-    for planted in PLANTED:
+    for planted in drills:
         masks = [m for m in planted.mistakes if m in CATALOGUE and hiding & set(CATALOGUE[m].steps)]
         dead = [m for m in planted.mistakes if "dead" in m]
         assert len(masks) + len(dead) <= 1
 
 
-def test_nothing_marks_a_mistake():
-    for planted in PLANTED:
+def test_nothing_marks_a_mistake(drills):
+    for planted in drills:
         for mistake in planted.mistakes:
             assert mistake not in planted.source
         right, wrong = planted.answer.split("\n"), planted.source.split("\n")
