@@ -6,6 +6,7 @@ from sources import CAUSAL, attention, lost, masked, said, spared
 BROADCAST = "[B, 1, q_len, kv_len]  [q_len, kv_len]  [1, 1, q_len, kv_len]  [1, q_len, kv_len]"
 BROADCAST += "  [B, H, q_len, kv_len]  [B, 1, 1, kv_len]"
 KEYS = "[B, kv_len]"
+FOLDED = "[B * H, q_len, kv_len]  [B * H, 1, kv_len]"
 BETWEEN = ["causal-values", "causal-future", "causal-first-row", "mask-per-sample"]
 HEADS = ["dead-rows-in-some-heads"]
 ADDED = "if mask is not None:\n    scores = scores + mask"
@@ -51,6 +52,14 @@ def mask_told(report):
             "bool",
             "[q_len, kv_len]",
             ["padding-values"],
+        ),
+        (masked("~mask.unflatten(0, scores.shape[:2])"), "visible", "bool", FOLDED, []),
+        (
+            masked("mask.unflatten(0, scores.shape[1::-1]).transpose(0, 1)"),
+            "hidden",
+            "bool",
+            "[H * B, q_len, kv_len]  [H * B, 1, kv_len]",
+            [],
         ),
     ],
 )

@@ -458,6 +458,26 @@ def test_fewer_heads_of_keys_lie_where_all_of_them_would():
     assert np.array_equal(theta["qkv.weight"][M + D :], weights.Wv[:D])
 
 
+def test_fewer_heads_of_keys_may_lie_in_each_group():
+    heads, groups, size = 4, 2, 3
+    d_model = heads * size
+    values = {"qkv.weight": (3 * d_model, d_model), "qkv.bias": (3 * d_model,)}
+    shapes = {**values, "o.weight": (d_model, d_model)}
+    known = [Parameter(name, shape, "Linear", True) for name, shape in shapes.items()]
+    found = propose(known, d_model, heads)
+    layout = next(one for one in found if one.places["Wq"].pattern == "(h f d) m")
+    assert layout.can_group()
+    matrices = [RNG.normal(size=(d_model, d_model)) for _ in range(4)]
+    vectors = [RNG.normal(size=d_model) for _ in range(3)]
+    weights = share_heads(Weights(*matrices, *vectors), heads, groups)
+    theta = layout.write(weights, heads, groups)
+    group = theta["qkv.weight"].reshape(groups, 4, size, d_model)
+    assert np.array_equal(group[:, :2].reshape(d_model, d_model), weights.Wq)
+    assert np.array_equal(group[1, 2], weights.Wk[2 * size : 3 * size])
+    assert np.array_equal(group[0, 3], weights.Wv[:size])
+    assert np.array_equal(theta["qkv.bias"].reshape(groups, 4, size)[1, 3], weights.bv[-size:])
+
+
 def test_heads_of_any_size_are_written():
     wide, values = 8, 10
     Wq, Wv = RNG.normal(size=(H * wide, M)), RNG.normal(size=(H * values, M))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,8 @@ class MaskStyle:
     to the scores, "lengths" a number of visible keys for
     each sample (of a mask "b k"). `dtype` is "bool", "int64"
     or "float" (the module's own). `forms` are the axes it takes, likeliest first ("b 1 q k");
-    none at all stands for whatever broadcasts to [b, h, q, k]. `also` are further styles, each of
+    none at all stands for whatever broadcasts to [b, h, q, k]. Letters that stand together are one
+    axis ("bh q k", as for scores that are folded for torch.bmm). `also` are further styles, each of
     one form, that the file tells from this one.
     """
 
@@ -51,22 +53,27 @@ class MaskStyle:
         return Input(said.astype(np.int64), "int64" if self.dtype == "int64" else dtype)
 
 
+def axes_in(form: str) -> frozenset[str]:
+    """The axes along which a mask of this form may differ: "bh 1 k" -> b, h and k."""
+    return frozenset(form) & frozenset(AXES)
+
+
 def cut_to(full: Array, form: str) -> Array | None:
     """[b, h, q, k] cut to the axes of `form`, in its order.
 
     None where an axis left out makes a difference.
     """
-    wanted = form.split()
     for at, axis in enumerate(AXES):
         first = full.take([0], axis=at)
-        if axis not in wanted:
+        if axis not in form:
             if not np.array_equal(np.broadcast_to(first, full.shape), full):
                 return None
             full = first
     sizes = dict(zip(AXES, full.shape))
     order = sorted(range(len(AXES)), key=lambda at: form.find(AXES[at]))
     turned = np.ascontiguousarray(full.transpose(order))
-    return turned.reshape([sizes.get(axis, 1) for axis in wanted])
+    joined = [math.prod(sizes.get(axis, 1) for axis in axes) for axes in form.split()]
+    return turned.reshape(joined)
 
 
 def split_mask(mask: Array, sizes: Sequence[int]) -> tuple[Array, Array] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.calling.masks import MaskStyle, split_mask
+from grader.calling.masks import MaskStyle, axes_in, split_mask
 from grader.model import Array, Call, Input, Option, Settings
 
 BATCH_FIRST = "b l m"
@@ -177,10 +177,10 @@ class CallPlan:
         """True where a mask can say of each query what it may see."""
         return any("q" in axes for axes in self.mask_axes())
 
-    def mask_axes(self) -> list[set[str]]:
+    def mask_axes(self) -> list[frozenset[str]]:
         """The axes of each form of mask that is known to be taken; [] where any broadcasts."""
         styles = [slot.style for slot in self.forward if slot.role in MASKS]
-        return [set(form.split()) - {"1"} for style in styles for form in style.forms]
+        return [axes_in(form) for style in styles for form in style.forms]
 
     def without_mask(self) -> Option:
         """A mask of None, given by hand."""

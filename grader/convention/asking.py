@@ -69,7 +69,7 @@ class Asker:
         key = (slot, reading, form, batch)
         if key not in self.tried:
             kind = "padding" if reading.meaning == "lengths" else "random"
-            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+            axes = " ".join(axis if axis in form else "1" for axis in "bhqk")
             problem = self.pose(self.contract, (kind, axes), batch)
             tried = replace(slot, style=replace(reading, forms=(form,)))
             # Alone, so that it is this argument that gets the mask.

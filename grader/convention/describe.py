@@ -83,4 +83,6 @@ def _argument(slot: Slot) -> str:
 
 
 def _form(form: str) -> str:
-    return "[" + form.upper().replace("Q", "q_len").replace("K", "kv_len").replace(" ", ", ") + "]"
+    names = {"q": "q_len", "k": "kv_len"}
+    axes = (" * ".join(names.get(one, one.upper()) for one in axis) for axis in form.split())
+    return "[" + ", ".join(axes) + "]"

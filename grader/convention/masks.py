@@ -9,6 +9,7 @@ from dataclasses import replace
 from grader.bank.bench import Run, agrees
 from grader.bank.draw import right_steps
 from grader.calling import MaskStyle, NotOfferedError, Slot
+from grader.calling.masks import axes_in
 from grader.calling.plan import put
 from grader.calling.told_apart import tell_apart
 from grader.convention.asking import FEW, MANY, Asker
@@ -32,6 +33,8 @@ FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
 # Where the sequence comes first, the batch may come last in the mask as well.
 SEQUENCE_FIRST = "l b m"
 BATCH_LAST = ("q k b", "q k 1", "1 k b")
+# Scores folded for torch.bmm take masks folded the same way, by sample or by head.
+FOLDED = ("bh q k", "bh 1 k", "hb q k", "hb 1 k")
 DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
 
 
@@ -114,15 +117,24 @@ class Finder(Asker):
 
     def _read(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is right, with every form in which it is."""
+        folded = slot.style.forms or FOLDED
         for reading in _readings(slot):
             forms = self._forms(slot, reading)
-            fits = tuple(form for form in forms if self.is_right(slot, reading, form, FEW))
-            # With more samples than tokens, a form that was only taken by chance is not.
-            firm = tuple(form for form in fits if self.is_right(slot, reading, form, MANY))
+            fits = self._fit(slot, reading, forms)
             if fits:
                 wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
-                return replace(reading, forms=(*wrong, *(firm or fits)))
-        return None
+                whole = any({"b", "q"} <= axes_in(form) for form in fits)
+                more = () if whole else self._fit(slot, reading, folded)
+                return replace(reading, forms=tuple(dict.fromkeys((*wrong, *fits, *more))))
+        styles = (replace(r, forms=self._fit(slot, r, folded)) for r in _readings(slot))
+        return next((style for style in styles if style.forms), None)
+
+    def _fit(self, slot: Slot, reading: MaskStyle, forms: Sequence[str]) -> tuple[str, ...]:
+        """Those of these forms in which a reading is right."""
+        fits = tuple(form for form in forms if self.is_right(slot, reading, form, FEW))
+        # With more samples than tokens, a form that was only taken by chance is not.
+        firm = tuple(form for form in fits if self.is_right(slot, reading, form, MANY))
+        return firm or fits
 
     def _read_padded(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is right if padded queries, too, are kept from seeing anything."""
@@ -144,10 +156,10 @@ class Finder(Asker):
         masks = [s for s in self.plan.forward if s.role in FORMS]
         asked = tell_apart(self.source, slot.name, len(masks) == 1)
         for rank in asked.ranks:
-            every = self._forms(slot, replace(style, forms=()))
+            every = (*self._forms(slot, replace(style, forms=())), *FOLDED)
             forms = [form for form in every if len(form.split()) == rank]
             # What is right for a mask that all samples share says nothing of masks of their own.
-            own = [form for form in forms if "b" in form.split()]
+            own = [form for form in forms if "b" in form]
             shared = [form for form in forms if form not in own]
             judged = [self.judge(slot, style, group) for group in (own, shared)]
             found = [one for one in judged if one]
@@ -168,7 +180,7 @@ class Finder(Asker):
         That it is right for masks that all samples share makes it no convention.
         """
         mistake = CATALOGUE["mask-of-first-sample"]
-        for form in sorted(form for form in others if "b" in form.split()):
+        for form in sorted(form for form in others if "b" in form):
             if self.is_right(slot, reading, form, FEW, [*self.carried, mistake]):
                 self.carried.append(mistake)
                 return (form,)
@@ -221,7 +233,7 @@ def _unmasked(convention: Convention) -> Convention:
 
 
 def _is_padding(form: str) -> bool:
-    return "b" in form.split() and "q" not in form.split()
+    return "b" in form and "q" not in form
 
 
 def _readings(slot: Slot) -> Sequence[MaskStyle]:

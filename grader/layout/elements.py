@@ -52,10 +52,10 @@ def find_elements(
     `sizes` has the heads of queries; of keys and values there may be fewer.
     """
     if sizes.h > kv_heads and lies_after_query(place):
-        start, count = _block(place, sizes, kv_heads)
-        wide = sizes.m if canonical.startswith("W") else 1
-        found = np.arange(start * wide, (start + count) * wide)
-        return found.reshape(count, wide) if canonical.startswith("W") else found
+        rows = _rows(place, sizes, kv_heads)
+        if not canonical.startswith("W"):
+            return rows
+        return rows[:, None] * sizes.m + np.arange(sizes.m)
     return indices(canonical, pattern, place, _own_sizes(canonical, place, sizes, kv_heads))
 
 
@@ -64,20 +64,27 @@ def find_shape(
 ) -> tuple[int, ...]:
     """The shape of the whole parameter."""
     if sizes.h > kv_heads and lies_after_query(place):
-        rows = sum(_block(place._replace(slot=FUSED - 1), sizes, kv_heads))
+        rows = (sizes.h + 2 * kv_heads) * sizes.d
         return (rows, sizes.m) if canonical.startswith("W") else (rows,)
     return _shape(pattern, _own_sizes(canonical, place, sizes, kv_heads))
 
 
 def lies_after_query(place: Place) -> bool:
-    """True in a parameter of queries, keys and values in a row, which need not be equally many."""
-    return place.fused == FUSED and place.pattern == "(f h d) m"
+    """True in a parameter of queries, keys and values in a row, which need not be equally many.
+
+    There may be one such row for all, or one for each head of keys and values, of the queries that
+    use it, its keys and its values.
+    """
+    return place.fused == FUSED and place.pattern in ("(f h d) m", "(h f d) m")
 
 
-def _block(place: Place, sizes: AxisSizes, kv_heads: int) -> tuple[int, int]:
-    """The first row of one of three projections, queries first, and the number of its rows."""
-    rows = [sizes.h * sizes.d, kv_heads * sizes.d, kv_heads * sizes.d]
-    return sum(rows[: place.slot]), rows[place.slot]
+def _rows(place: Place, sizes: AxisSizes, kv_heads: int) -> Array:
+    """The rows of one of three projections, queries first in each group."""
+    groups = kv_heads if place.pattern == "(h f d) m" else 1
+    heads = [sizes.h // groups, kv_heads // groups, kv_heads // groups]
+    every = np.arange((sizes.h + 2 * kv_heads) * sizes.d).reshape(groups, -1)
+    start = sum(heads[: place.slot]) * sizes.d
+    return every[:, start : start + heads[place.slot] * sizes.d].reshape(-1)
 
 
 def _own_sizes(canonical: str, place: Place, sizes: AxisSizes, kv_heads: int) -> AxisSizes:

@@ -131,7 +131,7 @@ def reads_what_it_tells_apart(bench: Bench, case: Case) -> Finding:
             (form,) = style.forms
             plan = replace(bench.plan, forward=put(bench.plan.forward, slot, slot.styled(style)))
             turned = replace(bench, plan=plan, carried=list(bench.carried))
-            axes = " ".join(axis if axis in form.split() else "1" for axis in "bhqk")
+            axes = " ".join(axis if axis in form else "1" for axis in "bhqk")
             problem = turned.draw(case, mask={"kind": "random", "form": axes})
             seen = turned.run(turned.probe(problem))
             found = trouble(seen) or compare(turned, case, problem, seen)
