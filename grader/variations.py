@@ -1,4 +1,4 @@
-"""Right variations of the definition: heads that share keys and values, positions inside."""
+"""Right variations of the definition: heads that share keys and values, slopes for positions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 
 from grader.definition import Weights
 from grader.model import Array
-
-BASE = 10000.0
 
 
 def share_heads(weights: Weights, num_heads: int, kv_heads: int, in_turn: bool = False) -> Weights:
@@ -46,29 +44,6 @@ def thin_heads(full: Array, num_heads: int, kv_heads: int, in_turn: bool = False
     apart = full.reshape(num_heads, -1, *full.shape[1:])
     chosen = apart[:kv_heads] if in_turn else apart[:: num_heads // kv_heads]
     return chosen.reshape(-1, *full.shape[1:])
-
-
-def turn_halves(x: Array, direction: int = 1) -> Array:
-    """Rotary positions on x [b, h, l, d]: number i of a head is paired with number i + d / 2.
-
-    `direction` -1 turns back. Source: Su et al., "RoFormer" (2021), in the pairing of GPT-NeoX.
-    """
-    one, two = np.split(x, 2, axis=-1)
-    return np.concatenate(_turn(one, two, direction), axis=-1)
-
-
-def turn_pairs(x: Array, direction: int = 1) -> Array:
-    """The same with number 2 i paired with number 2 i + 1, as in the paper."""
-    turned = _turn(x[..., 0::2], x[..., 1::2], direction)
-    return np.stack(turned, axis=-1).reshape(x.shape)
-
-
-def _turn(one: Array, two: Array, direction: int) -> tuple[Array, Array]:
-    pairs = one.shape[-1]
-    speeds = BASE ** (-np.arange(pairs) / pairs)
-    angles = direction * np.arange(one.shape[-2])[:, None] * speeds
-    cos, sin = np.cos(angles), np.sin(angles)
-    return one * cos - two * sin, one * sin + two * cos
 
 
 def lean(absolute: bool, powers: bool) -> Callable[[Array], Array]:
@@ -112,9 +87,8 @@ def _padded(visible: Array) -> Array:
     return np.asarray(~visible.any(axis=(1, 2)))
 
 
-# What a contract may say of positions inside, and the steps that it stands for.
+# What a contract may say of positions inside beside those of rotary.py, and what it stands for.
 UNKNOWN = "unknown"
-TURNS = {"halves": turn_halves, "pairs": turn_pairs}
 LEANS = {
     "slopes": lean(absolute=False, powers=False),
     "slopes-powers": lean(absolute=False, powers=True),

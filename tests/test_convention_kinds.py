@@ -206,19 +206,47 @@ def test_positions_of_an_unknown_kind_are_not_charged_and_not_passed(grade_sourc
 
 
 @pytest.mark.parametrize("kind", ["halves", "pairs"])
-def test_rotary_positions_are_found(grade_source, kind):
-    turn = ROTARY.replace(SPEEDS, USUAL)
+@pytest.mark.parametrize("base", ["10000", "50000"])
+def test_rotary_positions_are_found(grade_source, kind, base):
+    turn = ROTARY.replace(SPEEDS, USUAL.replace("10000", base))
     for old, new in PAIRED if kind == "pairs" else ():
         assert turn.count(old) == 1
         turn = turn.replace(old, new)
     report = grade_source(attention(above=turn, mask=TURNED))
     passes(report)
-    assert said(report)[2:] == [(f"convention.positions.{kind}", {})]
+    assert said(report)[2:] == [(f"convention.positions.{kind}", {"base": base})]
     assert spared(report)["no-positions"] == ["tokens-exchanged"]
     wrong = grade_source(
         attention(above=turn, mask=TURNED.replace(" / math.sqrt(q.shape[-1])", ""))
     )
     assert lost(wrong)["values"][2] == "missing-scale"
+
+
+PARTLY = """
+def turn_some(x):
+    n = x.shape[-1] // {}
+    assert n >= 2
+    return torch.cat([turn(x[..., :n]), x[..., n:]], -1)
+"""
+
+
+@pytest.mark.parametrize(("part", "percent"), [("2", "50"), ("4", "25"), ("4 * 3", "75")])
+def test_part_of_each_head_may_be_turned(grade_source, part, percent):
+    above = ROTARY.replace(SPEEDS, USUAL) + PARTLY.format(part)
+    report = grade_source(attention(above=above, mask=TURNED.replace("turn(", "turn_some(")))
+    passes(report)
+    assert said(report)[2:] == [
+        ("convention.positions.halves", {"base": "10000"}),
+        ("convention.positions.part", {"percent": percent}),
+    ]
+
+
+def test_masks_are_not_read_where_values_are_not_known(grade_source):
+    mask = TURNED + "\nif mask is not None:\n    scores = scores + mask"
+    report = grade_source(attention(forward="x, mask=None", above=ROTARY, mask=mask))
+    assert ("convention.positions.unknown", {}) in said(report)
+    assert not [key for key, _ in said(report) if key.startswith("convention.mask")]
+    assert lost(report) == {}
 
 
 SLOPES = """

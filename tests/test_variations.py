@@ -1,4 +1,4 @@
-"""Right variations of the definition: shared heads, rotary positions, slopes, padded queries."""
+"""Right variations of the definition: shared heads, slopes, padded queries."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from grader.definition import Weights
 from grader.variations import (
     LEANS,
-    TURNS,
     blank_padded_queries,
     hide_padded_queries,
     share_heads,
@@ -16,32 +15,6 @@ from grader.variations import (
 )
 
 RNG = np.random.default_rng(5)
-
-
-@pytest.mark.parametrize("kind", TURNS)
-def test_turning_back_undoes_a_turn(kind):
-    x = RNG.normal(size=(2, 3, 5, 6))
-    turned = TURNS[kind](x)
-    assert np.allclose(turned[:, :, 0], x[:, :, 0])
-    assert not np.allclose(turned[:, :, 1:], x[:, :, 1:])
-    assert np.allclose(TURNS[kind](turned, -1), x)
-
-
-@pytest.mark.parametrize("kind", TURNS)
-def test_scores_of_turned_tokens_depend_on_their_distance(kind):
-    q, k = (np.repeat(RNG.normal(size=(1, 1, 1, 6)), 5, axis=2) for _ in range(2))
-    scores = (TURNS[kind](q) @ TURNS[kind](k).swapaxes(-1, -2))[0, 0]
-    for offset in range(-4, 5):
-        assert np.ptp(np.diagonal(scores, offset)) < 1e-12
-    assert np.ptp(scores) > 0.1
-
-
-def test_pairs_are_those_of_their_kind():
-    x = np.zeros((1, 1, 2, 6))
-    x[..., 0] = 1.0
-    assert np.flatnonzero(TURNS["halves"](x)[0, 0, 1]).tolist() == [0, 3]
-    assert np.flatnonzero(TURNS["pairs"](x)[0, 0, 1]).tolist() == [0, 1]
-    assert TURNS["pairs"](x)[0, 0, 1, :2].tolist() == [np.cos(1.0), np.sin(1.0)]
 
 
 @pytest.mark.parametrize(

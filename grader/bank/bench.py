@@ -26,7 +26,6 @@ from grader.model import (
     Observation,
     Probe,
 )
-from grader.variations import TURNS
 
 # Kinds of masks that mean the same along whichever axes they are drawn.
 SHAPELESS = ("random", "dead", "open")
@@ -108,9 +107,7 @@ class Bench:
         crossed = isinstance(case, Case) and case.area == "cross-attention"
         if len(self.contract.inputs) == 1 or (self.contract.one_length and not crossed):
             wanted = replace(wanted, kv_len=wanted.q_len)
-        if self.contract.positions in TURNS and wanted.head_width % 2:
-            # What is turned are pairs.
-            wanted = replace(wanted, d_model=2 * wanted.d_model, head_dim=2 * wanted.head_dim)
+        wanted = wanted.with_heads_of(self.contract.head_multiple)
         if self.layout is not None and self.layout.kv_heads:
             wanted = replace(wanted, kv_heads=self.layout.kv_heads)
         biases = frozenset(("bo",)) if self.layout is None else self.layout.biases()

@@ -26,9 +26,9 @@ from grader.definition import (
 )
 from grader.model import Array, Contract
 from grader.precision import PRECISIONS, Allowance, Tolerance, allow
+from grader.rotary import find_turn
 from grader.variations import (
     LEANS,
-    TURNS,
     blank_padded_queries,
     hide_padded_queries,
     share_heads,
@@ -184,8 +184,9 @@ def right_steps(contract: Contract) -> Steps:
     steps = CORRECT
     if contract.residual:
         steps = replace(steps, finish=add_query)
-    if contract.positions in TURNS:
-        steps = replace(steps, turn=TURNS[contract.positions])
+    turn = find_turn(contract.positions)
+    if turn is not None:
+        steps = replace(steps, turn=turn)
     if contract.positions in LEANS:
         steps = replace(steps, lean=LEANS[contract.positions])
     if contract.padded == "hidden":

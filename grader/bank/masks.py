@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,15 @@ class Sizes:
     def scores(self) -> tuple[int, int, int, int]:
         """The shape of the attention scores, [b, h, q, k]."""
         return self.batch, self.num_heads, self.q_len, self.kv_len
+
+    def with_heads_of(self, multiple: int) -> Sizes:
+        """The same with the next head size that is a multiple of this."""
+        width = -(-self.head_width // multiple) * multiple
+        if width == self.head_width:
+            return self
+        if self.head_dim:
+            return replace(self, head_dim=width)
+        return replace(self, d_model=width * self.num_heads)
 
     def by_name(self) -> dict[str, int]:
         """Each size under its name."""

@@ -33,10 +33,11 @@ class NotOfferedError(Exception):
 class Slot:
     """One argument and what goes there; by keyword where it has a `name`, unless `positional`.
 
-    Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, length, batch,
-    dropout, settings, value, and switch, whose value is its own default; of
-    forward: query, key, value, context (both of these), mask, padding, option, and flag and
-    returns, which are left as they are where they can be and whose value is what turns them.
+    Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, rotary_dim (as much
+    of a head as is turned), length, batch, dropout, settings, value, and switch, whose value is
+    its own default; of forward: query, key, value, context (both of these), mask, padding, option,
+    and flag and returns, which are left as they are where they can be and whose value is what turns
+    them.
     """
 
     role: str
@@ -251,6 +252,7 @@ def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:
         "head_dim": head_dim,
         "value_dim": sizes.get("value_dim") or head_dim,
         "kv_heads": sizes.get("kv_heads") or num_heads,
+        "rotary_dim": head_dim // 2,
         "length": max(LENGTH, sizes.get("q_len", 0), sizes.get("kv_len", 0)),
         "batch": sizes.get("batch", 2),
         "dropout": dropout,

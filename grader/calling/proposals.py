@@ -27,6 +27,8 @@ SETTINGS = (
     (roles.FLAG, "causal"),
     (r".*bias.*", True),
     (roles.DEVICE, "cpu"),
+    (roles.ROTARY_BASE, 10000.0),
+    (roles.ROTARY_SHARE, 0.5),
     (r".*(causal|decoder|mask|flash|cache|return|output).*", False),
 )
 

@@ -21,6 +21,9 @@ HEAD_DIM = (
 )
 # Of those, what may also be the width of an input.
 EITHER = r"(key|value|query|k|v|q)_?(size|dim)"
+ROTARY_DIM = r"rot(ary)?_?(emb(edding)?_?)?n?_?dims?|rope_?n?dims?|rotary_size"
+ROTARY_SHARE = r"(partial_)?(rotary|rope)_?(emb_?)?(pct|percent\w*|factor|fraction|share)"
+ROTARY_BASE = r"(rope|rotary)_?(emb_?)?(theta|base)"
 LENGTH = (
     r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
     r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"
@@ -43,6 +46,7 @@ BUILD = (
     ("kv_heads", KV_HEADS),
     ("num_heads", HEADS),
     ("value_dim", VALUE_DIM),
+    ("rotary_dim", ROTARY_DIM),
     ("head_dim", HEAD_DIM),
     ("dropout", DROPOUT),
     ("length", LENGTH),

@@ -8,6 +8,7 @@ from grader.calling import CallPlan, Slot
 from grader.calling.plan import SPARE
 from grader.convention.found import Convention
 from grader.model import Message
+from grader.rotary import find_turn
 
 # What is left as the file has it.
 QUIET = ("option", "switch")
@@ -67,14 +68,23 @@ def _describe_contract(convention: Convention) -> Iterable[Message]:
         yield Message("convention.one-kv-head")
     if contract.padded:
         yield Message(f"convention.padded.{contract.padded}")
-    if contract.positions:
-        yield Message(f"convention.positions.{contract.positions.partition('-')[0]}")
+    yield from _describe_positions(contract.positions)
     if plan.zeroed:
         yield Message("convention.zeroed", {"names": ", ".join(plan.zeroed)})
     if plan.norms:
         yield Message("convention.without-norms")
     if plan.weights is not None:
         yield Message("convention.weights", {"output": plan.output, "weights": plan.weights})
+
+
+def _describe_positions(positions: str) -> Iterable[Message]:
+    turn = find_turn(positions)
+    if turn is not None:
+        yield Message(f"convention.positions.{turn.pairing}", {"base": f"{turn.base:.12g}"})
+        if turn.share < 1.0:
+            yield Message("convention.positions.part", {"percent": f"{100 * turn.share:g}"})
+    elif positions:
+        yield Message(f"convention.positions.{positions.partition('-')[0]}")
 
 
 def _argument(slot: Slot) -> str:

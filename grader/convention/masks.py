@@ -15,6 +15,7 @@ from grader.calling.told_apart import tell_apart
 from grader.convention.asking import FEW, MANY, Asker
 from grader.convention.found import Convention
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine, known_for
+from grader.variations import UNKNOWN
 
 READINGS = (
     MaskStyle("visible", "bool"),
@@ -45,7 +46,7 @@ def find_masks(
 
     `promised` says that by its name the class is causal.
     """
-    if convention.match.layout is None:
+    if convention.match.layout is None or convention.contract.positions == UNKNOWN:
         return _unmasked(convention)
     finder = Finder(convention, run, seed, source)
     for slot in convention.plan.forward:
@@ -223,7 +224,7 @@ class Finder(Asker):
 
 
 def _unmasked(convention: Convention) -> Convention:
-    """With masks left out where they may be: what they mean cannot be found without a layout."""
+    """With masks left out where they may be: what they mean is found by values, or not at all."""
     plan = convention.plan
     forward = tuple(
         replace(slot, role="flag") if slot.role in FORMS and not slot.required else slot

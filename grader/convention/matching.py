@@ -221,10 +221,11 @@ def _try(
 
 
 def lengths(contract: Contract) -> Sizes:
-    """The default sizes, with one length where the contract has but one."""
+    """The default sizes as far as the contract has room for them: one length, even heads."""
+    sizes = SIZES.with_heads_of(contract.head_multiple)
     if len(contract.inputs) > 1 and not contract.one_length:
-        return SIZES
-    return replace(SIZES, kv_len=SIZES.q_len)
+        return sizes
+    return replace(sizes, kv_len=sizes.q_len)
 
 
 def without_norms(parameters: Sequence[Parameter]) -> list[Parameter]:

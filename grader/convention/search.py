@@ -17,7 +17,7 @@ from grader.calling.roles import BUILD, FLAG, role_in
 from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
-    SIZES,
+    LIKELIEST,
     Trial,
     first_look,
     lengths,
@@ -27,11 +27,18 @@ from grader.convention.matching import (
     try_twice,
     without_norms,
 )
+from grader.convention.positions import (
+    learned_positions,
+    speaks_of_positions,
+    speaks_of_slopes,
+    speaks_of_turns,
+)
 from grader.errors import UnusableSubmission
 from grader.layout import Layout, propose
 from grader.mistakes import combine
 from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
-from grader.variations import LEANS, TURNS, UNKNOWN
+from grader.rotary import WHOLE_PAIRS, bases_in, find_turn, name_turns
+from grader.variations import LEANS, UNKNOWN
 
 ASKED = (*BUILD, ("causal", FLAG))
 AXES = ("b l m", "l b m", "b m l")
@@ -40,18 +47,10 @@ MAX_FORWARDS = 8
 # How many ways of calling that run but fit no layout are looked at for known mistakes.
 MAX_WRONG = 6
 MAX_PLAIN = 3
+# How many kinds of positions are usual enough to be looked for behind a mistake everywhere.
+USUAL = 4
 PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
 PLAIN = ("",)
-# Words of a source, and the kinds of positions inside that they may stand for.
-POSITIONS = (
-    (re.compile(r"rot(ary|ate)|rope\b|polar|as_complex|\bcos\b", re.IGNORECASE), tuple(TURNS)),
-    (re.compile(r"alibi|slope", re.IGNORECASE), tuple(LEANS)),
-)
-LEARNED = re.compile(
-    r"(.*[._])?(rel|rel_\w*|pos|\w*pos_\w*|\w*_pos|\w*(relative|position|distance|bias_table)\w*|er)"
-    r"(\..*)?",
-    re.IGNORECASE,
-)
 OPEN_MASKS = tuple(
     MaskStyle(meaning, dtype, (form,))
     for form in ("b 1 q k", "b 1 1 k", "q k", "b k", "b q k")
@@ -75,10 +74,16 @@ class Way:
     proposals: tuple[Layout, ...]
     trials: tuple[Trial, ...]
 
+    def plainest(self, count: int) -> Way:
+        """The same with its likeliest proposals alone."""
+        return replace(self, proposals=self.proposals[:count])
+
     def contracts(self, positions: Sequence[str] = ("",)) -> list[Contract]:
         """What a file may do by itself, plainest first."""
         flags = itertools.product(positions, (False, True), (False, True))
-        return [replace(self.contract, positions=p, residual=r, causal=c) for p, r, c in flags]
+        plain = ((replace(self.contract, residual=r, causal=c), p) for p, r, c in flags)
+        heads = {p: turn.heads for p in positions if (turn := find_turn(p))}
+        return [replace(one, positions=p, head_multiple=heads.get(p, 1)) for one, p in plain]
 
 
 def find_convention(
@@ -90,14 +95,13 @@ def find_convention(
     """
     search = Search(run, seed)
     ways: list[Way] = []
-    kinds = [kind for words, some in POSITIONS if words.search(source) for kind in some]
-    for way, positions, match in search.tries(cls, classes, ways, kinds):
+    for way, positions, match in search.tries(cls, classes, ways, source):
         found = match(way.contracts(positions), way.proposals, way.trials)
         if found:
             return find_masks(search.settle(found, way), run, seed, source, promises_causal(cls))
     if ways:
         way = ways[0]
-        lost = bool(kinds) or bool(_for_positions(way.parameters))
+        lost = speaks_of_positions(source) or bool(learned_positions(way.parameters))
         contract = replace(way.contract, positions=UNKNOWN if lost else "")
         named = match_names(contract, way.proposals, way.parameters)
         return find_masks(Convention(way.plan, named), run, seed, source)
@@ -125,30 +129,37 @@ class Search:
         cls: CandidateClass,
         classes: Sequence[CandidateClass],
         ways: list[Way],
-        kinds: Sequence[str],
+        source: str,
     ) -> Iterator[tuple[Way, Sequence[str], Callable[..., Match | None]]]:
         """Each way with what it may be: all as right first, noted in `ways`, then as wrong.
 
-        Right ones with positions of these `kinds`, or with those that are learned set to 0, come in
-        between.
+        Right ones with positions that the source speaks of, or with those that are learned set to
+        0, come in between.
         """
         for way in self.walk(cls, classes):
             ways.append(way)
             yield way, PLAIN, match_right
         likely = ways[:MAX_WRONG]
-        if kinds:
-            yield from ((way, kinds, match_right) for way in likely)
+        placed = [(way, tuple(LEANS)) for way in likely if speaks_of_slopes(source)]
+        if speaks_of_turns(source):
+            turns = name_turns(bases_in(source))
+            even = itertools.islice(self.walk(cls, classes, WHOLE_PAIRS), MAX_WRONG)
+            placed += [(way, turns) for way in even]
+            ways += [way for way, _ in placed if not likely]
+        yield from ((way.plainest(LIKELIEST), kinds, match_right) for way, kinds in placed)
         still = [found for way in likely if (found := self.still(way))]
         yield from ((way, PLAIN, match_right) for way in still)
         yield from ((way, PLAIN, match_mistaken) for way in likely)
         yield from ((way, PLAIN, match_mistaken) for way in still)
-        if kinds:
-            # Two departures at once are looked for in the plainest reading of the parameters only.
-            plain = (replace(way, proposals=way.proposals[:MAX_PLAIN]) for way in likely)
-            yield from ((way, kinds, match_mistaken) for way in plain)
+        # Two departures at once are looked for in the plainest reading of the parameters only.
+        usual = ((way.plainest(MAX_PLAIN), kinds[:USUAL]) for way, kinds in placed)
+        rarer = ((way.plainest(1), kinds[USUAL:]) for way, kinds in placed[:1])
+        yield from ((*one, match_mistaken) for one in (*usual, *rarer))
 
-    def walk(self, cls: CandidateClass, classes: Sequence[CandidateClass]) -> Iterator[Way]:
-        """Every way that runs."""
+    def walk(
+        self, cls: CandidateClass, classes: Sequence[CandidateClass], head_multiple: int = 1
+    ) -> Iterator[Way]:
+        """Every way that runs, with heads of a size that is a multiple."""
         for (build, numbers), one_length in itertools.product(
             itertools.islice(propose_builds(cls, classes), MAX_BUILDS), (False, True)
         ):
@@ -157,14 +168,15 @@ class Search:
                 if one_length and len(plan.sequences()) == 1:
                     continue
                 try:
-                    yield from self._ways(plan, one_length)
+                    yield from self._ways(plan, one_length, head_multiple)
                 except _CannotBuildError:
                     break
 
-    def _ways(self, plan: CallPlan, one_length: bool) -> Iterator[Way]:
+    def _ways(self, plan: CallPlan, one_length: bool, head_multiple: int) -> Iterator[Way]:
         names = plan.sequences()
         inputs = ("x",) if len(names) == 1 else tuple(names)
         contract = Contract(inputs, "attention", False, one_length=one_length)
+        contract = replace(contract, head_multiple=head_multiple)
         for shown, axes in itertools.product(_with_open_masks(plan), AXES):
             tried = replace(shown, axes=axes)
             seen = self.run(first_look(contract, tried))
@@ -181,14 +193,18 @@ class Search:
 
     def still(self, way: Way) -> Way | None:
         """The same way with the parameters for positions set to 0, if there are any."""
-        names = _for_positions(way.parameters)
+        names = learned_positions(way.parameters)
         if not names:
             return None
         plan = replace(way.plan, zeroed=names)
         own = tuple(p for p in way.parameters if p.name not in names)
         trials = try_twice(way.contract, plan, self.run, own, self.seed)
         return replace(
-            way, plan=plan, parameters=own, proposals=_propose(own), trials=tuple(trials)
+            way,
+            plan=plan,
+            parameters=own,
+            proposals=_propose(own, way.contract),
+            trials=tuple(trials),
         )
 
     def _look(self, plan: CallPlan, contract: Contract, seen: Observation) -> Way:
@@ -197,7 +213,7 @@ class Search:
         norms = frozenset(p.name for p in seen.parameters if p not in own)
         plan = replace(plan, norms=norms, asked=asked)
         trials = try_twice(contract, plan, self.run, own, self.seed)
-        return Way(plan, contract, own, _propose(own), tuple(trials))
+        return Way(plan, contract, own, _propose(own, contract), tuple(trials))
 
     def settle(self, match: Match, way: Way) -> Convention:
         """The convention of a match, and the place of the weights among what is returned."""
@@ -208,7 +224,7 @@ class Search:
         acts = problem.expect(combine(mistakes, problem.right))
         weights = acts.weights
         call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
-        looked = first_look(match.contract, plan)
+        looked = first_look(way.contract, plan)
         seen = self.run(
             looked._replace(dtype="float64", calls=(call,), weights=way.trials[0].theta)
         )
@@ -249,14 +265,9 @@ class _CannotBuildError(Exception):
     """The constructor refused; another call changes nothing."""
 
 
-def _propose(parameters: Sequence[Parameter]) -> tuple[Layout, ...]:
-    sizes = (SIZES.d_model, SIZES.num_heads)
+def _propose(parameters: Sequence[Parameter], contract: Contract) -> tuple[Layout, ...]:
+    sizes = lengths(contract).d_model, lengths(contract).num_heads
     return tuple(layout for wide in (False, True) for layout in propose(parameters, *sizes, wide))
-
-
-def _for_positions(parameters: Sequence[Parameter]) -> tuple[str, ...]:
-    """The names of parameters that seem to be for positions."""
-    return tuple(p.name for p in parameters if LEARNED.fullmatch(p.name))
 
 
 def _with_open_masks(plan: CallPlan) -> Iterator[CallPlan]:

@@ -33,8 +33,9 @@ class Contract:
     is what only a file of its own kind may choose: the query added to the output (`residual`),
     rows that see nothing given equal weights (`uniform_dead_rows`) instead of none, queries and
     keys that are always equally many (`one_length`), heads as wide as the model (`wide`), positions
-    inside (`positions`, a key of TURNS or LEANS in grader/variations.py), padded queries that see
-    nothing or whose output is 0 (`padded`: "hidden" or "blank").
+    inside (`positions`, as grader/rotary.py names them, or a key of LEANS in
+    grader/variations.py), for which the head size may have to be a `head_multiple`, padded queries
+    that see nothing or whose output is 0 (`padded`: "hidden" or "blank").
     """
 
     inputs: tuple[str, ...]
@@ -45,6 +46,7 @@ class Contract:
     one_length: bool = False
     wide: bool = False
     positions: str = ""
+    head_multiple: int = 1
     padded: str = ""
 
 
