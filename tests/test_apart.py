@@ -57,6 +57,24 @@ USES = {
     "torch.vmap(lambda row: self.layer(row) + self.t.to(row.device))(x)": False,
     "assigned(self, x.device) + x": False,
     "without_autocast(x) + self.t.to(x)": False,
+    # Made by forward, without a device.
+    "x.masked_fill(torch.ones(2, 3).triu(1) == 0, 0.0)": True,
+    "x + torch.full((3,), 1.0)": True,
+    "x * (torch.arange(3) < 2)": True,
+    "x + torch.tensor([1.0, 2.0, 3.0])": True,
+    "x @ torch.eye(3)": True,
+    "x + torch.zeros(3).to(torch.float32)": True,
+    "x + Module.shared": True,
+    "x + OUTSIDE": True,
+    "x + Module.shared.to(x.device)": False,
+    "x + OUTSIDE.to(x)": False,
+    "x[:, torch.arange(3)]": False,
+    "x / torch.sqrt(torch.tensor(3.0))": False,
+    "x + torch.ones(3).type_as(x)": False,
+    "x + torch.arange(3, device=x.device)": False,
+    "x + torch.ones(3).sum()": False,
+    "x + len(torch.arange(3))": False,
+    "x + torch.ones(2, 3).tolist()[0][0]": False,
     # Moved and thrown away: what is left behind is as it was.
     "(self.t.to(x.device), x + self.t)[1]": True,
 }
@@ -72,8 +90,21 @@ ON_A_GPU = {
     "x + self.t.cuda().cpu()": True,
     "x + x.cpu()": True,
 }
+# Of the device that a file was told, and that a GPU's owner tells it otherwise.
+TOLD = {
+    "x + torch.ones(3, device='cpu')": False,
+    "x + torch.ones(3).to('cpu')": False,
+    "x + torch.ones(3).to(torch.device('cpu'))": False,
+    "x + self.t.to('cpu')": False,
+    "x + x.to('cpu')": True,
+}
 # Refused on a GPU, and not by torch's stand-in for one.
-LET_PASS = ("nn.functional.linear(x, self.t.view(1, 3))", "x.add_(self.t)", "self.t[x.argmax(-1)]")
+LET_PASS = (
+    "nn.functional.linear(x, self.t.view(1, 3))",
+    "x.add_(self.t)",
+    "self.t[x.argmax(-1)]",
+    "x @ torch.eye(3)",
+)
 
 
 def assigned(module, device):
@@ -86,7 +117,12 @@ def without_autocast(x):
         return x * 2
 
 
+OUTSIDE = torch.ones(3)
+
+
 class Module(nn.Module):
+    shared = torch.ones(3)
+
     def __init__(self, use):
         super().__init__()
         self.t = torch.arange(3.0)
@@ -112,10 +148,10 @@ def fails_apart(module):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("use", [*USES, *ON_A_GPU])
+@pytest.mark.parametrize("use", [*USES, *ON_A_GPU, *TOLD])
 def test_forward_fails_where_two_devices_meet(use):
     said = "Expected all tensors to be on the same device, but found at least two devices"
-    assert fails_apart(Module(use)) == (said if (USES | ON_A_GPU)[use] else None)
+    assert fails_apart(Module(use)) == (said if (USES | ON_A_GPU | TOLD)[use] else None)
 
 
 @pytest.mark.every

@@ -73,7 +73,7 @@ class Bench:
                 probe.recast,
                 probe.between,
                 probe.moved,
-                probe.left,
+                probe.left is not None,
             )
             seen = run(probe if self.fresh or any(changes) else probe._replace(fresh=False))
             self.ready_made.update(seen.ready_made)

@@ -93,7 +93,7 @@ class Probe(NamedTuple):
     cotangent: Array | None = None
     directions: tuple[Array, ...] = ()
     moved: bool = False
-    left: tuple[str, ...] = ()
+    left: tuple[str, ...] | None = None
     watch: bool = False
     return_inputs: bool = False
     plain_inputs: bool = False

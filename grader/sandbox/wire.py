@@ -99,7 +99,7 @@ def write_probe(
         "cotangent": None if probe.cotangent is None else add(probe.cotangent),
         "directions": [add(direction) for direction in probe.directions],
         "moved": probe.moved,
-        "left": list(probe.left),
+        "left": None if probe.left is None else list(probe.left),
         "watch": probe.watch,
         "return_inputs": probe.return_inputs,
         "plain_inputs": probe.plain_inputs,

@@ -1,9 +1,9 @@
 """A call as if the module were on another device than the plain tensors that it keeps.
 
 On a GPU a tensor that is neither parameter nor buffer stays on the CPU when the module moves, and
-the first operation that joins the two raises. Here there is one device: which tensors would be on
-the other is followed instead. torch's own stand-in, the device "meta", takes a second of imports
-for its first product.
+one that is made without a device is there too; the first operation that joins either with what was
+moved raises. Here there is one device: which tensors would be on the other is followed instead.
+torch's own stand-in, the device "meta", takes a second of imports for its first product.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ ASKED = {
 MOVES = {"to", "type_as", "cuda", "cpu"}
 # May be given tensors of two devices: what is made is where the first is.
 JOINS = {"copy_", "__getitem__", "__setitem__"}
+# Made of numbers alone: on the CPU, unless a device is named.
+MAKES = re.compile(
+    r"(ones|zeros|full|empty|eye|a?range|(lin|log)space|rand(n|int|perm)?|tri[lu]_indices|tensor"
+    r"|as_tensor|asarray)"
+)
 # Ask the others only for a shape or for numbers.
 LIKENS = re.compile(r"new_.*|.*_like|(expand|view|reshape)_as")
 # Leave each where it is.
@@ -43,7 +48,7 @@ SAID = "Expected all tensors to be on the same device, but found at least two de
 
 
 class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
-    """Follows which tensors are made of moved ones, and which of those `left` behind.
+    """Follows which tensors are made of moved ones, and which of those `left` behind or of none.
 
     An operation on both raises RuntimeError, as on a GPU; a `left` one without dimensions may be
     joined with any. Of a tensor that comes from neither nothing is said.
@@ -57,8 +62,9 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
         self._put(left, HERE)
 
     def begin(self, inputs: Iterable[Any]) -> None:
-        """The inputs of a call are where the module is."""
-        self._put(inputs, ELSEWHERE)
+        """The inputs of a call are where the module is; numbers of keys may be anywhere."""
+        known = (one for one in tensors_in(inputs) if one.dim() > 1 or one.is_floating_point())
+        self._put(known, ELSEWHERE)
 
     def __torch_function__(
         self,
@@ -112,8 +118,13 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
         if name in ("cuda", "cpu"):
             return ELSEWHERE if name == "cuda" else HERE
         asked = next(filter(_is_device, given), None)
+        if asked is not None and asked.type == HERE.type:
+            # Most likely the device that the file was told, which is another one on a GPU.
+            return HERE if ELSEWHERE in places else None
         if asked is not None:
-            return HERE if asked.type == HERE.type else ELSEWHERE
+            return ELSEWHERE
+        if MAKES.fullmatch(name) and not places:
+            return HERE
         if name in MOVES:
             # Like another tensor, or of another dtype where it is.
             return places[-1]

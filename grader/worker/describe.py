@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 from torch import nn
+
+from .values import tensors_in
 
 MAX_ITEMS = 2000
 MAX_LENGTH = 64
@@ -118,9 +121,23 @@ def stray(module: nn.Module) -> list[str]:
 
 
 def part(module: nn.Module, left: list[str]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """The tensors that move with a module, and those of these names, which do not."""
+    """The tensors that move with a module, and those of these names, which do not.
+
+    Nor do those that its classes and their file hold.
+    """
     named = {name: value for name, value in walk(module) if isinstance(value, torch.Tensor)}
-    return [*module.parameters(), *module.buffers()], [named[n] for n in left if n in named]
+    moved = [*module.parameters(), *module.buffers()]
+    known = {id(tensor) for tensor in moved}
+    outside = [tensor for tensor in _outside(module) if id(tensor) not in known]
+    return moved, [*outside, *(named[n] for n in left if n in named)]
+
+
+def _outside(module: nn.Module) -> Iterator[torch.Tensor]:
+    """Tensors that are attributes of the classes of a module's parts, or global in their file."""
+    kinds = dict.fromkeys(kind for part in module.modules() for kind in type(part).__mro__)
+    own = [kind for kind in kinds if kind.__module__ == type(module).__module__]
+    for holder in (*own, sys.modules.get(type(module).__module__)):
+        yield from tensors_in(list(vars(holder).values()) if holder else [])
 
 
 def walk(module: nn.Module) -> Iterator[tuple[str, Any]]:

@@ -101,7 +101,7 @@ class Submission:
                 with self._guard(request["between"]):
                     module = self._between(request, module, call, tensors)
             inputs = make_inputs(call, tensors, request)
-            if request["trace"] or request["left"]:
+            if request["trace"] or request["left"] is not None:
                 mode.begin(inputs)
             with self._guard("forward"), mode, graph, autocast(request["autocast"]):
                 made.append((call_module(module, call, inputs), inputs))
@@ -127,7 +127,7 @@ class Submission:
 
     def _follow(self, request: dict[str, Any], built: Built) -> Any:
         """What looks on while calls are made: a trace, a second device, or nothing."""
-        if request["left"]:
+        if request["left"] is not None:
             return apart.Apart(*describe.part(built.module, request["left"]))
         if request["trace"]:
             known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}

@@ -57,7 +57,7 @@ PROBE: dict[str, Any] = {
     "cotangent": None,
     "directions": [],
     "moved": False,
-    "left": [],
+    "left": None,
     "watch": False,
     "return_inputs": False,
     "plain_inputs": False,

@@ -11,7 +11,7 @@ import numpy as np
 from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.findings import PASSED, Finding, failed, trouble
-from grader.model import Case, Input, Status
+from grader.model import Case, Input, Observation, Status
 
 
 def keeps_no_state(
@@ -136,19 +136,27 @@ def moves_with_device(bench: Bench, case: Case) -> Finding:
     """No tensor the module needs stays on the CPU when the module leaves it.
 
     A plain tensor attribute that stays behind is no fault as long as forward takes it along, or
-    does without it.
+    does without it; nor is one that forward makes on the CPU, or finds outside the module.
     """
     problem = bench.draw(case)
+    alone = bench.run(bench.probe(problem, left=()))
+    if _meets_two_devices(alone):
+        assert alone.fault is not None
+        return failed("state.made-elsewhere", line=alone.fault.line)
     still = bench.run(bench.probe(problem, moved=True, calls=()))
     found = trouble(still)
     if found is not None or not still.stray:
         return PASSED
-    seen = bench.run(bench.probe(problem, left=still.stray))
-    # Not just any trouble with a device: on the one that the call is told of nothing can be done.
-    if seen.status is Status.RAISED and seen.fault and "same device" in seen.fault.text:
+    if _meets_two_devices(bench.run(bench.probe(problem, left=still.stray))):
         names = ", ".join(still.stray)
         return failed("state.stays-behind", names=names)
     return PASSED
+
+
+def _meets_two_devices(seen: Observation) -> bool:
+    """Not just any trouble with a device: of the one that the call is told nothing can be done."""
+    fault = seen.fault
+    return seen.status is Status.RAISED and fault is not None and "same device" in fault.text
 
 
 def uses_no_ready_made_attention(bench: Bench, case: Case) -> Finding:

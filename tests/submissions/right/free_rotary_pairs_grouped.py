@@ -18,9 +18,9 @@ class ModelArgs:
     rope_theta: float = 10000.0
 
 
-def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0):
-    freqs = 1.0 / (theta ** (torch.arange(0, dim, 2)[: (dim // 2)].float() / dim))
-    t = torch.arange(end)
+def precompute_freqs_cis(dim: int, end: int, theta: float, device: torch.device):
+    freqs = 1.0 / (theta ** (torch.arange(0, dim, 2, device=device)[: (dim // 2)].float() / dim))
+    t = torch.arange(end, device=device)
     return torch.outer(t, freqs)
 
 
@@ -56,7 +56,7 @@ class Attention(nn.Module):
         xq = self.wq(x).view(bsz, seqlen, self.n_heads, self.head_dim)
         xk = self.wk(x).view(bsz, seqlen, self.n_kv_heads, self.head_dim)
         xv = self.wv(x).view(bsz, seqlen, self.n_kv_heads, self.head_dim)
-        f = precompute_freqs_cis(self.head_dim, seqlen, self.theta)[:, None, :]
+        f = precompute_freqs_cis(self.head_dim, seqlen, self.theta, x.device)[:, None, :]
         cos, sin = f.cos().to(x.dtype), f.sin().to(x.dtype)
         xq, xk = apply_rotary_emb(xq, cos, sin), apply_rotary_emb(xk, cos, sin)
         keys, values = repeat_kv(xk, self.n_rep), repeat_kv(xv, self.n_rep)
