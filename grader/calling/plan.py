@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.calling.masks import MaskStyle, axes_in, split_mask
+from grader.calling.roles import ATTENTION_DROPOUT
 from grader.model import Array, Call, Input, Option, Settings
 
 BATCH_FIRST = "b l m"
@@ -86,6 +87,25 @@ class CallPlan:
         """True where the probability can be chosen."""
         roles = [slot.role for slot in self.build] + list(self.globals.values())
         return "dropout" in roles or "dropout" in self.asked
+
+    def lone_dropouts(self) -> Iterator[CallPlan]:
+        """The plan with each of several dropouts set and the others 0; nothing where it has one.
+
+        In settings they are told apart by name, as those of the attention and the rest.
+        """
+        slots = [slot for slot in self.build if slot.role == "dropout"]
+        for one in slots if len(slots) > 1 else []:
+            off = {slot: replace(slot, role="option", value=0.0) for slot in slots if slot != one}
+            yield replace(self, build=tuple(off.get(slot, slot) for slot in self.build))
+        for slot in self.build:
+            if slot.role == "settings" and "dropout" in self.asked:
+                for role, rest in (("dropout", 0.0), (0.0, "dropout")):
+                    own = ((ATTENTION_DROPOUT, role),)
+                    values = own + tuple(
+                        (p, rest if r == "dropout" else r) for p, r in slot.value.values
+                    )
+                    turned = replace(slot, value=slot.value._replace(values=values))
+                    yield replace(self, build=put(self.build, slot, turned))
 
     @property
     def fixes_head_dim(self) -> bool:

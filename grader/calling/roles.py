@@ -30,6 +30,7 @@ LENGTH = (
     r"|context|ctx"
 )
 DROPOUT = r".*drop.*|p|p_attn|rate"
+ATTENTION_DROPOUT = r".*att.*drop.*|.*drop.*att.*|p_attn"
 WIDTH = (
     r"d_?(model|in|out|emb\w*|x|cross|context|kv|cond|memory|hidden|inner|attn|input|output)|(n|num)_?(embd?|embed\w*|state|units|dims?|hiddens?)"
     r"|((model|hidden|input|output|in|out|feature|attention|attn|inner|latent|token|context|query|embed\w*"

@@ -89,7 +89,12 @@ RULES = (
     Rule("global-switch-turned", r"dropout\.repeats", source=SEEDED),
     Rule("dropout-repeats", r"dropout\.repeats"),
     Rule("dropout-not-inverted", r"dropout\.scale"),
-    Rule("dropout-misplaced", r"dropout\.elsewhere|dropout\.mean", case="^(?!.*mask)", alone=False),
+    Rule(
+        "dropout-misplaced",
+        r"dropout\.(elsewhere|mean|before-softmax)",
+        case="^(?!.*mask)",
+        alone=False,
+    ),
     Rule("dropout-shared", r"dropout\.together|dropout\.uneven"),
     Rule("dropout-rate-wrong", r"dropout\.rate"),
     Rule("dropout-argument-missing", r"dropout\.no-argument"),
@@ -183,6 +188,6 @@ FOLLOWS = {
     "dropout-always-on": ("", r"values\.(differ|mixed|unordered)|mask\..*|gradient\..*"),
     "dead-output-zeroed": (r"mask-form-misread", ""),
     "input-changed-in-place": (r"in-place-breaks-backward", ""),
-    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean)"),
+    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean|before-softmax)"),
     "dead-rows-not-zero": (r"mask-form-misread", ""),
 }

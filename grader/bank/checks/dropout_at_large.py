@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +31,26 @@ def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
     All samples have the same input. Wherever dropout acts after the softmax the output is linear
     in it, so with kept values scaled by 1 / (1 - p) the mean over many samples is the output
     without it. By Bernstein's bound a right file is this far off in fewer than one run of a
-    million.
+    million. Each of several dropouts has to do so by itself, if it does anything.
     """
     if not bench.plan.has_dropout:
         raise NotOfferedError("dropout")
+    found = _averages(bench, case, probability)
+    alone = (_averages(one, case, probability) for one in _with_lone_dropouts(bench))
+    wrong = (one for one in alone if one.credit < 1.0 and one != _never_on(probability))
+    return found if found.credit < 1.0 else next(wrong, found)
+
+
+def _with_lone_dropouts(bench: Bench) -> Iterator[Bench]:
+    for plan in bench.plan.lone_dropouts():
+        yield replace(bench, plan=plan, carried=list(bench.carried))
+
+
+def _never_on(probability: float) -> Finding:
+    return failed("dropout.never-on", probability=probability)
+
+
+def _averages(bench: Bench, case: Case, probability: float) -> Finding:
     problem = bench.draw(case, MANY, expanded=True)
     seen = _train_twice(bench, problem, probability)
     if isinstance(seen, Finding):
@@ -43,7 +59,7 @@ def averages_to_eval(bench: Bench, case: Case, probability: float) -> Finding:
     expected = bench.expect(case, problem).output
     still = output.std(axis=0).max(axis=-1) < STEP * np.abs(expected[0]).max()
     if still.all():
-        return failed("dropout.never-on", probability=probability)
+        return _never_on(probability)
     if np.array_equal(output, again):
         return failed("dropout.repeats")
     if still.any() or _is_far(output, expected):
@@ -83,29 +99,58 @@ def _agrees_on_average(bench: Bench, case: Case, mask: Mapping[str, str] | None)
 
 
 def drops_where_it_may(bench: Bench, case: Case, probability: float) -> Finding:
-    """Weights are dropped, or outputs, or both; not single numbers of the values.
+    """Weights are dropped, or outputs, or both; not single numbers of the values, nor scores.
 
     With four equal tokens a head's context is its value times the sum of the applied weights,
     whatever they are: one factor for the whole head. Dropout on the values leaves a factor for
     each number; dropout on the merged heads, which is taken for one on the output, leaves the
-    same factor or 0. Samples of which some output was dropped tell nothing.
+    same factor or 0. What is dropped before the softmax leaves weights that add up to 1, and so
+    does nothing here. Samples of which some output was dropped tell nothing. Each of several
+    dropouts is looked at by itself.
     """
     if not bench.plan.has_dropout:
         raise NotOfferedError("dropout")
     if bench.charged_elsewhere(case):
         mistake = bench.charged_elsewhere(case)[-1].id
         return Finding(1.0, Message("followed", {"mistake": mistake}))
+    found = _drops_no_values(bench, case, probability)
+    alone = (_drops_no_values(one, case, probability) for one in _with_lone_dropouts(bench))
+    return found if found.credit < 1.0 else next((f for f in alone if f.credit < 1.0), found)
+
+
+def _drops_no_values(bench: Bench, case: Case, probability: float) -> Finding:
     drawn = with_orthogonal_output(bench.draw(case, ALIKE))
     inputs = tuple(np.repeat(x[:, :1], x.shape[1], axis=1) for x in drawn.inputs)
     problem = replace(drawn, inputs=inputs)
     seen = _train_twice(bench, problem, probability)
     if isinstance(seen, Finding):
         return seen
+    if _is_still(seen[0], problem):
+        return _never_acts(bench, case, probability)
     factors = _factors(bench, problem, seen[0][:, -1], probability)
     kept = np.where(np.abs(factors) > NOISE, factors, np.nan)
     kept = kept[~np.isnan(kept).all(axis=-1)]
     spread = np.nanmax(kept, axis=-1, initial=-np.inf) - np.nanmin(kept, axis=-1, initial=np.inf)
     return failed("dropout.on-values") if (spread > NOISE).any() else PASSED
+
+
+def _never_acts(bench: Bench, case: Case, probability: float) -> Finding:
+    """Nothing was dropped from tokens that are alike: nothing is anywhere, or scores are."""
+    problem = bench.draw(case, MANY, expanded=True)
+    seen = _train_twice(bench, problem, probability)
+    if isinstance(seen, Finding):
+        return seen
+    return (
+        PASSED
+        if _is_still(seen[0], problem)
+        else failed("dropout.before-softmax", probability=probability)
+    )
+
+
+def _is_still(output: Array, problem: Problem) -> bool:
+    """True where all samples, whose inputs are the same or alike, come to what eval gives."""
+    expected = problem.truth.output
+    return bool(np.abs(output - expected).max() < STEP * np.abs(expected).max())
 
 
 def _factors(bench: Bench, problem: Problem, last: Array, probability: float) -> Array:
