@@ -67,7 +67,8 @@ def masked(condition, fill='float("-inf")', name="mask"):
 
 CAUSAL = """
 n = scores.shape[-1]
-scores = scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), float("-inf"))
+future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
+scores = scores.masked_fill(future, float("-inf"))
 """
 
 

@@ -170,8 +170,8 @@ def test_two_attentions_are_refused(grade_source):
 
 ROTARY = """
 def turn(x):
-    place = torch.arange(x.shape[-2], dtype=x.dtype)[:, None]
-    angle = place * torch.linspace(0.1, 1.0, x.shape[-1] // 2, dtype=x.dtype)
+    place = torch.arange(x.shape[-2], dtype=x.dtype, device=x.device)[:, None]
+    angle = place * torch.linspace(0.1, 1.0, x.shape[-1] // 2).to(x)
     one, two = x.chunk(2, -1)
     cos, sin = angle.cos(), angle.sin()
     return torch.cat([one * cos - two * sin, one * sin + two * cos], -1)
@@ -179,8 +179,8 @@ def turn(x):
 
 
 TURNED = "q, k = turn(q), turn(k)\nscores = q @ k.mT / math.sqrt(q.shape[-1])"
-SPEEDS = "torch.linspace(0.1, 1.0, x.shape[-1] // 2, dtype=x.dtype)"
-USUAL = "10000 ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])"
+SPEEDS = "torch.linspace(0.1, 1.0, x.shape[-1] // 2).to(x)"
+USUAL = "10000 ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype, device=x.device) / x.shape[-1])"
 PAIRED = (
     ("one, two = x.chunk(2, -1)", "one, two = x[..., ::2], x[..., 1::2]"),
     ("torch.cat([", "torch.stack(["),
@@ -250,8 +250,8 @@ def test_masks_are_not_read_where_values_are_not_known(grade_source):
 
 
 SLOPES = """
-slopes = 2 ** (-8 / self.h * torch.arange(1, self.h + 1, dtype=x.dtype))
-place = torch.arange(x.shape[1], dtype=x.dtype)
+slopes = 2 ** (-8 / self.h * torch.arange(1, self.h + 1, dtype=x.dtype, device=x.device))
+place = torch.arange(x.shape[1], dtype=x.dtype, device=x.device)
 scores = scores - slopes[:, None, None] * (place[:, None] - place){}
 """
 

@@ -8,7 +8,7 @@ from grader.calling.told_apart import ToldApart, tell_apart
 INDENTED = CAUSAL.replace("\n", "\n    ")
 MASKED = masked("~mask")
 TRIANGLE = """
-    edge = torch.ones(scores.shape[-2:], dtype=torch.bool).{}
+    edge = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).{}
     scores = scores.masked_fill(edge, float("-inf"))
 """
 AT_START = TRIANGLE.format("triu(1)")

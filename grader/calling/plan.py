@@ -19,6 +19,8 @@ MASKS = ("mask", "padding")
 # Before the role of what is left to its default until a case is about it.
 SPARE = "spare "
 SWITCHES = ("flag", "returns")
+# What may be a mask for all that its name says.
+PERHAPS = "perhaps"
 AS_DRAWN = MaskStyle()
 
 
@@ -37,8 +39,8 @@ class Slot:
     Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, rotary_dim (as much
     of a head as is turned), length, batch, dropout, settings, value, and switch, whose value is
     its own default; of forward: query, key, value, context (both of these), mask, padding, option,
-    and flag and returns, which are left as they are where they can be and whose value is what turns
-    them.
+    perhaps, which is left out, and flag and returns, which are left as they are where they can be
+    and whose value is what turns them.
     """
 
     role: str

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from grader.calling import roles
 from grader.calling.masks import MaskStyle
-from grader.calling.plan import SPARE, SWITCHES, CallPlan, Slot
+from grader.calling.plan import PERHAPS, SPARE, SWITCHES, CallPlan, Slot
 from grader.calling.roles import normal, role_in
 from grader.model import Argument, CandidateClass, Contract, Settings
 
@@ -201,6 +201,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     taken = {slot.name for slot in found}
     free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
     needed = [a for a in free if a.required]
+    perhaps = [] if masks else [Slot(PERHAPS, a.name) for a in free if _is_open(a, said[a.name])]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
     if not wanted:
         # A decorator may hide the signature.
@@ -221,7 +222,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
             )
             for role, a in zip(names, wanted)
         )
-        yield (*sequences, *masks, *flags)
+        yield (*sequences, *masks, *flags, *perhaps)
     if len(wanted) in (2, 4) and not masks:
         # The last thing that must be given may be a mask of some other name.
         *firsts, last = wanted
@@ -260,6 +261,11 @@ def _mask_slot(argument: Argument, role: str) -> Slot | None:
 
 def _is_sequence(argument: Argument, role: str) -> bool:
     return role in ("query", "key", "value", "context") and argument.default == "None"
+
+
+def _is_open(argument: Argument, role: str) -> bool:
+    """True for what may be left out, and whose name says nothing."""
+    return not role and argument.default == "None"
 
 
 def _orders(said: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 # Of the constructor, in the order in which they are tried; the whole name must fit.
 HEADS = (
-    r"(n|num|nb|nr|number_?of|no)?_?((attn|attention|att|mha|q|query)_?)?heads?"
+    r"(n|num|nb|nr|number_?of|no)?_?((attn|attention|att|mha|q|query|encoder|decoder)_?)*heads?"
     r"(_?(num|count|number))?|h|nh|n_?h|n_?heads?"
 )
 KV_HEADS = (
@@ -32,8 +32,8 @@ LENGTH = (
 DROPOUT = r".*drop.*|p|p_attn|rate"
 ATTENTION_DROPOUT = r".*att.*drop.*|.*drop.*att.*|p_attn"
 WIDTH = (
-    r"d_?(model|in|out|emb\w*|x|cross|context|kv|cond|memory|hidden|inner|attn|input|output)|(n|num)_?(embd?|embed\w*|state|units|dims?|hiddens?)"
-    r"|((model|hidden|input|output|in|out|feature|attention|attn|inner|latent|token|context|query|embed\w*"
+    r"((encoder|decoder)_?)?d_?(model|in|out|emb\w*|x|cross|context|kv|cond|memory|hidden|inner|attn|input|output)|(n|num)_?(embd?|embed\w*|state|units|dims?|hiddens?)"
+    r"|((encoder|decoder)_?)?((model|hidden|input|output|in|out|feature|attention|attn|inner|latent|token|context|query|embed\w*"
     r"|emb\w*|all_head|n)_?)?(dims?|size|width|features|channels|units|d)|emb\w*|dim_?(model|in|out|emb\w*)"
     r"|width|hidden|nx|d|c|e|dm|m|d_?m"
 )
@@ -69,6 +69,7 @@ RETURNS = (
 LENGTHS = r".*(lens|lengths?|len)|valid_?lens?"
 PADDING = r".*pad.*|(key|k|kv|src_key|memory_key)_mask"
 MASK = r".*(mask|bias).*|m|keep\w*|valid|visible|allowed|attend\w*|adj\w*|blocked|ignore\w*"
+MASK += r"|(is_)?(real|present)(_?(tokens?|keys?))?"
 OF = r"(_?(in|inputs?|x|states?|seq|tokens?|emb\w*))?"
 QUERY = rf"(x_?|in_?)?q(uery|ueries|uerys|s)?{OF}|tgt|target|x_?q"
 KEY = rf"(x_?|in_?)?k(eys?|s)?{OF}"
@@ -77,7 +78,7 @@ CONTEXT = (
     r"(x_?)?(a|context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
-SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*"
+SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*|.*past.*|.*cache.*"
 FORWARD = (
     ("skip", SKIP),
     ("flag", FLAG),

@@ -20,6 +20,11 @@ DTYPE = re.compile(
     r"|\b(\w+)\.is_floating_point\(\)"
 )
 
+MASKING = (
+    r"~\s*{name}\b|\b{name}\s*[=!]=\s*(?:[01]|True|False)\b|\b{name}\.(?:bool|logical_not|eq|ne)\("
+    r"|\b(?:masked_fill_?|where)\([^()]*\b{name}\b"
+)
+
 
 @dataclass(frozen=True)
 class ToldApart:
@@ -43,3 +48,8 @@ def tell_apart(source: str, name: str | None, alone: bool) -> ToldApart:
         for number in re.findall(r"\d", found[3])
     }
     return ToldApart(tuple(sorted(ranks)), any(meant(one, 3) for one in DTYPE.finditer(source)))
+
+
+def is_written_as_mask(source: str, name: str) -> bool:
+    """True where the source asks of an argument what is asked of masks alone."""
+    return re.search(MASKING.format(name=re.escape(name)), source) is not None

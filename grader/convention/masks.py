@@ -10,8 +10,8 @@ from grader.bank.bench import Run, agrees
 from grader.bank.draw import right_steps
 from grader.calling import MaskStyle, NotOfferedError, Slot
 from grader.calling.masks import axes_in
-from grader.calling.plan import put
-from grader.calling.told_apart import tell_apart
+from grader.calling.plan import PERHAPS, put
+from grader.calling.told_apart import is_written_as_mask, tell_apart
 from grader.convention.asking import FEW, MANY, Asker
 from grader.convention.found import Convention
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, combine, known_for
@@ -53,6 +53,9 @@ def find_masks(
         if slot.role in FORMS:
             finder.find_style(slot)
     for slot in convention.plan.forward:
+        if slot.role == PERHAPS:
+            finder.try_as_mask(slot)
+    for slot in convention.plan.forward:
         if slot.role == "flag":
             finder.try_flag(slot)
     if promised:
@@ -64,6 +67,12 @@ def find_masks(
 
 # What is a mistake under a contract that says how a mask is read, and a reading where none does.
 CONVENTIONAL = ("mask-inverted", "mask-filled-with-plus")
+# What only masks are taken for: a factor or a bias, or what is never read, is told by others.
+MISREAD = (
+    *("mask-transposed", "mask-shifted", "mask-of-first-sample", "mask-of-first-head"),
+    *("mask-in-order-of-heads", "mask-in-order-of-samples", "padding-on-query-axis"),
+    *("masks-joined-by-or", "causal-overwritten"),
+)
 
 
 class Finder(Asker):
@@ -71,12 +80,24 @@ class Finder(Asker):
 
     def find_style(self, slot: Slot) -> None:
         """Settle what one mask argument means and which forms it takes."""
-        style = self._read(slot) or self._read_padded(slot)
-        if style is not None:
-            style = replace(style, also=tuple(self._tell_apart(slot, style)))
-        style = style or self._read_wrongly(slot) or self._read_at_all(slot)
+        style = self._read_rightly(slot) or self._read_wrongly(slot) or self._read_at_all(slot)
         # What nothing explains is given as an exercise would, and judged by what comes back.
         self._set(slot, style or replace(slot.style, forms=FORMS[slot.role][:1]))
+
+    def try_as_mask(self, slot: Slot) -> None:
+        """One whose name says nothing is a mask if it is read, misread or written as one."""
+        if any(other.role in FORMS for other in self.plan.forward):
+            return
+        before = self.plan
+        mask = replace(slot, role="mask")
+        self.plan = replace(before, forward=put(before.forward, slot, mask))
+        style = self._read_rightly(mask) or self._read_wrongly(mask, MISREAD)
+        if style is not None:
+            self._set(mask, style)
+        elif slot.name is not None and is_written_as_mask(self.source, slot.name):
+            self.find_style(mask)
+        else:
+            self.plan = before
 
     def try_flag(self, slot: Slot) -> None:
         """Turn a switch for causality on, where no mask could say the same."""
@@ -115,6 +136,12 @@ class Finder(Asker):
             if output is not None and agrees(output, equal) and not agrees(output, zero):
                 self.contract = uniform
             return
+
+    def _read_rightly(self, slot: Slot) -> MaskStyle | None:
+        style = self._read(slot) or self._read_padded(slot)
+        if style is None:
+            return None
+        return replace(style, also=tuple(self._tell_apart(slot, style)))
 
     def _read(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is right, with every form in which it is."""
@@ -187,10 +214,11 @@ class Finder(Asker):
                 return (form,)
         return ()
 
-    def _read_wrongly(self, slot: Slot) -> MaskStyle | None:
-        """The first reading under which one known mistake explains what comes back."""
+    def _read_wrongly(self, slot: Slot, among: Sequence[str] = ()) -> MaskStyle | None:
+        """The first reading under which one known mistake, of those if any, explains the output."""
+        known = [one for one in self._known() if not among or one.id in among]
         for reading in _readings(slot):
-            for form, mistake in itertools.product(self._forms(slot, reading), self._known()):
+            for form, mistake in itertools.product(self._forms(slot, reading), known):
                 mistakes = [*self.carried, mistake]
                 # On a second draw as well: one may fit by chance.
                 if all(self.is_right(slot, reading, form, n, mistakes) for n in (FEW, MANY)):

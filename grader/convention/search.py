@@ -13,6 +13,7 @@ import numpy as np
 from grader.bank.bench import Run, agrees
 from grader.bank.findings import describe_trouble
 from grader.calling import CallPlan, MaskStyle, propose_builds, propose_forwards
+from grader.calling.hidden import reveal
 from grader.calling.roles import BUILD, FLAG, role_in
 from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
@@ -94,6 +95,7 @@ def find_convention(
     Raises UnusableSubmission where nothing that was tried could be built and called.
     """
     search = Search(run, seed)
+    cls = reveal(cls, source)
     ways: list[Way] = []
     for way, positions, match in search.tries(cls, classes, ways, source):
         found = match(way.contracts(positions), way.proposals, way.trials)

@@ -20,8 +20,11 @@ LINEAR = {
 }
 APART = {
     1: ("h m d", "h d m", "m h d", "m d h", "d h m"),
-    2: ("f (h d) m", "f m (h d)", "h (f d) m", "f h m d", "h m (f d)"),
-    3: ("f (h d) m", "f m (h d)", "h (f d) m", "f h m d", "h m (f d)", "m f h d"),
+    2: ("f (h d) m", "f m (h d)", "h (f d) m", "f h m d", "h m (f d)", "f h d m", "h f d m"),
+    3: (
+        *("f (h d) m", "f m (h d)", "h (f d) m", "f h m d", "h m (f d)", "m f h d"),
+        *("f h d m", "h f d m", "h f m d", "m h f d", "m h d f"),
+    ),
 }
 OUTPUTS_LINEAR = ("m (h d)", "m (d h)")
 OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
@@ -193,7 +196,15 @@ class Finder:
 
     def _outputs(self) -> Iterator[tuple[Place, int]]:
         for parameter, pattern, cost in self._fits(OUTPUTS_LINEAR, OUTPUTS_APART, 1):
-            yield self._with_bias(parameter, Place(parameter.name, pattern), "m"), cost
+            place = self._with_bias(parameter, Place(parameter.name, pattern), "m")
+            yield place if place.bias else self._with_lone_bias(place), cost
+
+    def _with_lone_bias(self, place: Place) -> Place:
+        """The output with the one vector that stands beside no matrix, if there is just one."""
+        paths = {p.name.rpartition(".")[0] for p in self.parameters if len(p.shape) > 1}
+        vectors = [p.name for p in self.parameters if p.shape == (self.axes.m,)]
+        alone = [name for name in vectors if name.rpartition(".")[0] not in paths]
+        return place._replace(bias=alone[0], bias_pattern="m") if len(alone) == 1 else place
 
     def _fits(
         self, linear: Sequence[str], others: Sequence[str], fused: int
