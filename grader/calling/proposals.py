@@ -223,12 +223,27 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
             for role, a in zip(names, wanted)
         )
         yield (*sequences, *masks, *flags, *perhaps)
+    yield from _with_another_last(arguments, wanted, masks, flags, said)
+
+
+def _with_another_last(
+    arguments: Sequence[Argument],
+    wanted: Sequence[Argument],
+    masks: Sequence[Slot],
+    flags: Sequence[Slot],
+    said: Mapping[str, str],
+) -> Iterator[tuple[Slot, ...]]:
+    """The last thing that must be given may be a mask of another name, or what is called m none."""
+    sequences, end = list(wanted), tuple(flags)
     if len(wanted) in (2, 4) and not masks:
-        # The last thing that must be given may be a mask of some other name.
-        *firsts, last = wanted
-        for names in _orders([said[a.name] for a in firsts]):
-            sequences = (Slot(role, _name(a), required=True) for role, a in zip(names, firsts))
-            yield (*sequences, Slot("mask", last.name, required=True), *flags)
+        *sequences, last = wanted
+        end = (Slot("mask", last.name, required=True), *flags)
+    elif len(wanted) in (1, 2) and [slot.required for slot in masks] == [True]:
+        sequences += [a for a in arguments if a.name == masks[0].name]
+    else:
+        return
+    for names in _orders([said[a.name] for a in sequences]):
+        yield (*(Slot(role, _name(a), required=True) for role, a in zip(names, sequences)), *end)
 
 
 def _say(argument: Argument) -> str:

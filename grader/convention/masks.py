@@ -34,8 +34,9 @@ FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
 # Where the sequence comes first, the batch may come last in the mask as well.
 SEQUENCE_FIRST = "l b m"
 BATCH_LAST = ("q k b", "q k 1", "1 k b")
-# Scores folded for torch.bmm take masks folded the same way, by sample or by head.
-FOLDED = ("bh q k", "bh 1 k", "hb q k", "hb 1 k")
+# Scores folded for torch.bmm take masks folded the same way, by sample or by head; and a mask may
+# be one for each head, whatever the sample.
+RARER = ("bh q k", "bh 1 k", "hb q k", "hb 1 k", "h q k")
 DEAD = (("dead", "b 1 q k"), ("dead-padding", "b 1 1 k"), ("dead", "q k"))
 
 
@@ -145,16 +146,16 @@ class Finder(Asker):
 
     def _read(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is right, with every form in which it is."""
-        folded = slot.style.forms or FOLDED
+        rarer = slot.style.forms or RARER
         for reading in _readings(slot):
             forms = self._forms(slot, reading)
             fits = self._fit(slot, reading, forms)
             if fits:
                 wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
                 whole = any({"b", "q"} <= axes_in(form) for form in fits)
-                more = () if whole else self._fit(slot, reading, folded)
+                more = () if whole else self._fit(slot, reading, rarer)
                 return replace(reading, forms=tuple(dict.fromkeys((*wrong, *fits, *more))))
-        styles = (replace(r, forms=self._fit(slot, r, folded)) for r in _readings(slot))
+        styles = (replace(r, forms=self._fit(slot, r, rarer)) for r in _readings(slot))
         return next((style for style in styles if style.forms), None)
 
     def _fit(self, slot: Slot, reading: MaskStyle, forms: Sequence[str]) -> tuple[str, ...]:
@@ -184,7 +185,7 @@ class Finder(Asker):
         masks = [s for s in self.plan.forward if s.role in FORMS]
         asked = tell_apart(self.source, slot.name, len(masks) == 1)
         for rank in asked.ranks:
-            every = (*self._forms(slot, replace(style, forms=())), *FOLDED)
+            every = (*self._forms(slot, replace(style, forms=())), *RARER)
             forms = [form for form in every if len(form.split()) == rank]
             # What is right for a mask that all samples share says nothing of masks of their own.
             own = [form for form in forms if "b" in form]
