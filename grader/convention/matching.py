@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from grader.bank.draw import BIAS, GAIN, Problem, draw, generator, right_steps, 
 from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.convention.found import Match
+from grader.definition import Weights
 from grader.layout import Layout, named_layout, propose
 from grader.mistakes import Mistake, are_compatible, combine, known_for
 from grader.model import Array, Contract, Parameter, Probe, Status
@@ -41,11 +42,15 @@ class Trial:
     theta: dict[str, Array]
     problem: Problem
     output: Array
+    last: list[tuple[Layout, Weights]] = field(default_factory=list)
 
     def pose(self, layout: Layout, contract: Contract) -> Posed:
         """The problem that was tried, with its parameters read through `layout`."""
         sizes = self.problem.sizes
-        weights = layout.read(self.theta, sizes.num_heads)
+        if not self.last or self.last[0][0] is not layout:
+            # Kept for the other contracts that are tried with it.
+            self.last[:] = [(layout, layout.read(self.theta, sizes.num_heads))]
+        weights = self.last[0][1]
         seen = visibility(contract, sizes, None)
         right = right_steps(contract)
         return Posed(replace(self.problem, weights=weights, visible=seen, right=right), self.output)
