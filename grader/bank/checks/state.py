@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
+from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
-from grader.model import Case, Input, Observation, Status
+from grader.calling import NotOfferedError
+from grader.model import Call, Case, Input, Observation, Status
 
 
 def keeps_no_state(
@@ -139,7 +142,8 @@ def moves_with_device(bench: Bench, case: Case) -> Finding:
     does without it; nor is one that forward makes on the CPU, or finds outside the module.
     """
     problem = bench.draw(case)
-    alone = bench.run(bench.probe(problem, left=()))
+    calls = tuple(_calls_with_masks(bench, case, problem))
+    alone = bench.run(bench.probe(problem, left=(), calls=calls))
     if _meets_two_devices(alone):
         assert alone.fault is not None
         return failed("state.made-elsewhere", line=alone.fault.line)
@@ -147,10 +151,20 @@ def moves_with_device(bench: Bench, case: Case) -> Finding:
     found = trouble(still)
     if found is not None or not still.stray:
         return PASSED
-    if _meets_two_devices(bench.run(bench.probe(problem, left=still.stray))):
+    if _meets_two_devices(bench.run(bench.probe(problem, left=still.stray, calls=calls))):
         names = ", ".join(still.stray)
         return failed("state.stays-behind", names=names)
     return PASSED
+
+
+def _calls_with_masks(bench: Bench, case: Case, problem: Problem) -> Iterator[Call]:
+    """The call without a mask, and with those that the file takes."""
+    yield bench.call(problem)
+    padded = bench.contract.mask == "padding"
+    kinds = (("padding", "b k"),) if padded else (("padding", "b 1 1 k"), ("causal", "q k"))
+    for kind, form in kinds:
+        with contextlib.suppress(NotOfferedError):
+            yield bench.call(bench.remask(case, problem, kind, form))
 
 
 def _meets_two_devices(seen: Observation) -> bool:
