@@ -188,6 +188,20 @@ PAIRED = (
 )
 
 
+@pytest.mark.parametrize(
+    ("root", "coarse"),
+    [
+        ("math.sqrt(q.shape[-1])", False),
+        ("torch.tensor(q.shape[-1]).sqrt()", True),
+        ("torch.tensor(q.shape[-1]).to(q).sqrt()", False),
+    ],
+)
+def test_a_constant_in_float32_is_told_and_not_charged(grade_source, root, coarse):
+    report = grade_source(attention(mask=f"scores = q @ k.mT / {root}"))
+    passes(report)
+    assert said(report)[2:] == [("convention.coarse", {})] * coarse
+
+
 def test_what_fits_no_known_layout_is_told(grade_source):
     report = grade_source(attention(mask="scores = scores.roll(1, -1)"))
     assert said(report)[2:] == [("convention.layout-assumed", {})]

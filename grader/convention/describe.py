@@ -71,6 +71,8 @@ def _describe_contract(convention: Convention) -> Iterable[Message]:
     yield from _describe_positions(contract.positions)
     if plan.zeroed:
         yield Message("convention.zeroed", {"names": ", ".join(plan.zeroed)})
+    if convention.match.coarse:
+        yield Message("convention.coarse")
     if plan.norms:
         yield Message("convention.without-norms")
     if plan.weights is not None:

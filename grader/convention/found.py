@@ -12,12 +12,16 @@ from grader.model import Contract
 
 @dataclass(frozen=True)
 class Match:
-    """A layout, whether behaviour proved it, the contract and the mistakes under which it did."""
+    """A layout, whether behaviour proved it, the contract and the mistakes under which it did.
+
+    It is `coarse` where in float64 no more than the digits of a float32 were right.
+    """
 
     layout: Layout | None
     contract: Contract
     proven: bool = False
     mistakes: tuple[Mistake, ...] = ()
+    coarse: bool = False
 
 
 @dataclass(frozen=True)
