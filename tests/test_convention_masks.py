@@ -12,7 +12,7 @@ HEADS = ["dead-rows-in-some-heads"]
 ADDED = "if mask is not None:\n    scores = scores + mask"
 COUNTED = """
 if valid_lens is not None:
-    hidden = torch.arange(scores.shape[-1]) >= valid_lens[:, None]
+    hidden = torch.arange(scores.shape[-1], device=scores.device) >= valid_lens[:, None]
     scores = scores.masked_fill(hidden[:, None, None], float("-inf"))
 """
 # Minus infinity that is added leaves NaN in the gradients of rows that see nothing.
