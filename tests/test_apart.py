@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from grader.worker import describe
-from grader.worker.apart import Apart
+from grader.worker.apart import SAID, Apart
 
 # What forward does with the plain tensor self.t of shape [3] and x of shape [2, 3] -> does it fail.
 USES = {
@@ -64,10 +64,6 @@ USES = {
     "x + torch.tensor([1.0, 2.0, 3.0])": True,
     "x @ torch.eye(3)": True,
     "x + torch.zeros(3).to(torch.float32)": True,
-    "x + Module.shared": True,
-    "x + OUTSIDE": True,
-    "x + Module.shared.to(x.device)": False,
-    "x + OUTSIDE.to(x)": False,
     "x[:, torch.arange(3)]": False,
     "x / torch.sqrt(torch.tensor(3.0))": False,
     "x + torch.ones(3).type_as(x)": False,
@@ -97,6 +93,13 @@ TOLD = {
     "x + torch.ones(3).to(torch.device('cpu'))": False,
     "x + self.t.to('cpu')": False,
     "x + x.to('cpu')": True,
+}
+# Of tensors that the class or the file holds, which are looked for where no other is left.
+HELD = {
+    "x + Module.shared": True,
+    "x + OUTSIDE": True,
+    "x + Module.shared.to(x.device)": False,
+    "x + OUTSIDE.to(x)": False,
 }
 # Refused on a GPU, and not by torch's stand-in for one.
 LET_PASS = (
@@ -135,8 +138,8 @@ class Module(nn.Module):
         return self.use(self, x)
 
 
-def fails_apart(module):
-    mode = Apart(*describe.part(module, ["t", "kept[0]"]))
+def fails_apart(module, left=("t", "kept[0]"), made=True):
+    mode = Apart(*describe.part(module, left), made=made)
     x = torch.randn(2, 3)
     mode.begin([x])
     try:
@@ -150,8 +153,19 @@ def fails_apart(module):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("use", [*USES, *ON_A_GPU, *TOLD])
 def test_forward_fails_where_two_devices_meet(use):
-    said = "Expected all tensors to be on the same device, but found at least two devices"
-    assert fails_apart(Module(use)) == (said if (USES | ON_A_GPU | TOLD)[use] else None)
+    assert fails_apart(Module(use)) == (SAID if (USES | ON_A_GPU | TOLD)[use] else None)
+
+
+@pytest.mark.parametrize("use", HELD)
+def test_tensors_of_the_class_and_the_file_stay_behind(use):
+    assert fails_apart(Module(use), left=()) == (SAID if HELD[use] else None)
+    assert fails_apart(Module(use)) is None
+
+
+def test_what_forward_makes_is_followed_on_request():
+    use = "x + torch.full((3,), 1.0)"
+    assert fails_apart(Module(use)) == SAID
+    assert fails_apart(Module(use), made=False) is None
 
 
 @pytest.mark.every

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.bank import load_exercise
 from grader.bank.checks import CHECKS
 from grader.convention import matching
 from grader.model import Outcome
@@ -172,6 +173,8 @@ def test_error_of_ours_spreads_without_cost(grade_source, monkeypatch):
     def fail(bench, case, **args):
         raise RuntimeError("ours")
 
+    # Read before: which arguments a check takes is looked up there.
+    load_exercise("self-attention")
     monkeypatch.setitem(CHECKS, "accepts_none_mask", fail)
     monkeypatch.setitem(CHECKS, "is_on_in_training", fail)
     report = grade_source(RIGHT)
@@ -235,3 +238,22 @@ def test_mask_is_not_judged_where_no_layout_is_known(grade_source):
     assert [v.case for v in report.verdicts if v.outcome is Outcome.FAILED] == [
         v.case for v in report.verdicts if v.area == "divisibility"
     ]
+
+
+@pytest.mark.parametrize(
+    ("made", "noted"),
+    [
+        ("device=x.device", []),
+        ("device='cpu'", []),
+        ("dtype=torch.bool", [("note.made-elsewhere", 73)]),
+    ],
+)
+def test_tensor_made_without_a_device_is_noted_and_costs_nothing(made, noted, grade_source):
+    plain = (ROOT / "reference" / "causal_self_attention.py").read_text()
+    asked = "torch.arange(x.shape[1], device=x.device)"
+    assert asked in plain
+    source = plain.replace(asked, f"torch.ones(x.shape[1], {made}).cumsum(0)")
+    report = grade_source(source)
+    assert [verdict for verdict in report.verdicts if verdict.points < verdict.max_points] == []
+    found = [(m.key, m.fields["line"]) for m in report.convention if m.key.startswith("note.")]
+    assert found == noted

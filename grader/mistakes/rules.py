@@ -116,7 +116,7 @@ RULES = (
     Rule("layers-rebuilt", r"state\.turned", r"random state", source=LAYERS, without=SEEDED),
     Rule("dropout-always-on", r"state\.turned", r"random state", source=RANDOM, without=SEEDED),
     Rule("global-switch-turned", r"state\.turned"),
-    Rule("tensor-left-behind", r"state\.(stays-behind|made-elsewhere)"),
+    Rule("tensor-left-behind", r"state\.stays-behind"),
     Rule("ready-made-attention", r"state\.ready-made"),
     Rule("output-dtype-changed", r"dtype\.differs"),
     Rule("softmax-in-half", r"values\.imprecise"),

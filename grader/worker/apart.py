@@ -48,14 +48,19 @@ SAID = "Expected all tensors to be on the same device, but found at least two de
 
 
 class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
-    """Follows which tensors are made of moved ones, and which of those `left` behind or of none.
+    """Follows which tensors are made of moved ones, and which of those `left` behind.
+
+    With `made`, what is made of numbers alone, and without a device, is left behind too.
 
     An operation on both raises RuntimeError, as on a GPU; a `left` one without dimensions may be
     joined with any. Of a tensor that comes from neither nothing is said.
     """
 
-    def __init__(self, moved: Iterable[torch.Tensor], left: Iterable[torch.Tensor]) -> None:
+    def __init__(
+        self, moved: Iterable[torch.Tensor], left: Iterable[torch.Tensor], made: bool = True
+    ) -> None:
         super().__init__()
+        self._made = made
         # With the tensors, so that no later one can have the identity of an earlier one.
         self._places: dict[int, tuple[torch.Tensor, torch.device]] = {}
         self._put(moved, ELSEWHERE)
@@ -123,7 +128,7 @@ class Apart(TorchFunctionMode):  # type: ignore[misc]  # torch is not looked at
             return HERE if ELSEWHERE in places else None
         if asked is not None:
             return ELSEWHERE
-        if MAKES.fullmatch(name) and not places:
+        if self._made and MAKES.fullmatch(name) and not places:
             return HERE
         if name in MOVES:
             # Like another tensor, or of another dtype where it is.

@@ -123,13 +123,14 @@ def stray(module: nn.Module) -> list[str]:
 def part(module: nn.Module, left: list[str]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """The tensors that move with a module, and those of these names, which do not.
 
-    Nor do those that its classes and their file hold.
+    Without names, those that its classes and their file hold.
     """
     named = {name: value for name, value in walk(module) if isinstance(value, torch.Tensor)}
     moved = [*module.parameters(), *module.buffers()]
     known = {id(tensor) for tensor in moved}
-    outside = [tensor for tensor in _outside(module) if id(tensor) not in known]
-    return moved, [*outside, *(named[n] for n in left if n in named)]
+    if left:
+        return moved, [named[name] for name in left if name in named]
+    return moved, [tensor for tensor in _outside(module) if id(tensor) not in known]
 
 
 def _outside(module: nn.Module) -> Iterator[torch.Tensor]:

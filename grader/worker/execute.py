@@ -128,7 +128,8 @@ class Submission:
     def _follow(self, request: dict[str, Any], built: Built) -> Any:
         """What looks on while calls are made: a trace, a second device, or nothing."""
         if request["left"] is not None:
-            return apart.Apart(*describe.part(built.module, request["left"]))
+            moved, left = describe.part(built.module, request["left"])
+            return apart.Apart(moved, left, made=not request["left"])
         if request["trace"]:
             known = {f"parameter {name}": tensor for name, tensor, _, _ in built.found}
             return trace.Recorder(self.name, known)

