@@ -89,8 +89,11 @@ class Repro(NamedTuple):
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     """Load, find out how to call it and which parameter is which, judge every case."""
     exercise = request.load(name_exercise(submission, request))
-    session = Session(forge, submission, exercise.limits, exercise.packages)
-    return grade_in(session, forge, request)
+    return grade_in(_open_session(submission, forge, exercise), forge, request)
+
+
+def _open_session(submission: Submission, forge: Forge, exercise: Exercise) -> Session:
+    return Session(forge, submission, exercise.limits, exercise.packages, helpers=exercise.helpers)
 
 
 def name_exercise(submission: Submission, request: Request) -> str:
@@ -178,7 +181,7 @@ def reproduce(
     """
     named = name_exercise(submission, request)
     exercise = request.load(named)
-    session = Session(forge, submission, exercise.limits)
+    session = _open_session(submission, forge, exercise)
     try:
         loaded = session.load()
         if loaded.status is not Status.OK:

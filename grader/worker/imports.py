@@ -16,6 +16,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .helpers import Helpers
 from .torch_import import META_KERNELS
 
 STATEMENT = re.compile(r"^[ \t;]*(?:from|import)[ \t]+([\w. \t,]+)", re.MULTILINE)
@@ -86,16 +87,20 @@ class Shelf:
         self._wanted: set[str] = set()
         self._tried: set[str] = set()
         self._packages: Sequence[str] = ()
+        self._helpers = Helpers({})
 
-    def close(self, tried: Iterable[str], packages: Sequence[str]) -> None:
-        """From now on, only what was imported before and what is part of the interpreter."""
-        self._tried, self._packages = set(tried), packages
+    def close(self, tried: Iterable[str], packages: Sequence[str], helpers: Helpers) -> None:
+        """From now on: what was imported before, what is part of the interpreter, and helpers."""
+        self._tried, self._packages, self._helpers = set(tried), packages, helpers
         sys.meta_path[:] = [BuiltinImporter, FrozenImporter, self]
 
     def find_spec(
         self, name: str, path: Any = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """None: not on the shelf."""
+        """A helper of the course; else None: not on the shelf."""
+        helper = self._helpers.find(name)
+        if helper is not None:
+            return helper
         if name not in self._tried and may_import(name, self._packages):
             self._wanted.add(name)
         return None
