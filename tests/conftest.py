@@ -19,8 +19,6 @@ from grader.sandbox.session import Session
 torch.set_num_threads(1)
 # The same examples in every run: a suite that fails now and then is not read for long.
 hypothesis.settings.register_profile("suite", deadline=None, database=None, derandomize=True)
-# Asked for by --hypothesis-profile: other examples every time, for as long as it takes.
-hypothesis.settings.register_profile("long", deadline=None, max_examples=100_000)
 hypothesis.settings.load_profile("suite")
 
 

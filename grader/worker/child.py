@@ -8,6 +8,7 @@ from typing import Any
 
 from . import execute, imports, protocol, ready_made, scan, seal
 from .helpers import Helpers
+from .prepare import prepare
 
 
 def live(reader: int, writer: int, parent: int | None = None) -> None:
@@ -46,6 +47,7 @@ def shut_in(
     names += [name for helper in helpers for name in imports.named_in(helper)]
     tried = imports.preload(names, request["packages"])
     ready_made.install_late()
+    prepare()
     reply = seal.close(request)
     # Whether or not files can still be opened: a file has the same at every level.
     served = Helpers(dict(zip(request["helpers"], helpers)))

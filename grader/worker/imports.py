@@ -27,18 +27,20 @@ TORCH = {
     *("torch", "functorch", "torchgen", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"),
     *("filelock", "fsspec", "typing_extensions", "opt_einsum", "packaging"),
 }
-# Words of a source that say what torch will import when it comes to them.
+# Words of a source that say what will be imported when it comes to them.
 LATE = {
+    "assert_close": "torch.distributed.tensor",
     "checkpoint": "torch._dynamo",
     "einops": "einops._torch_specific",
     "meta": META_KERNELS,
     "skip_init": META_KERNELS,
+    "matplotlib": "matplotlib.backends.backend_agg",
     "vmap": "torch._functorch.predispatch",
 }
 # Their import does something: opens a browser, prints, starts programs or runs tests.
 NEVER = re.compile(
     r"(antigravity|this|__phello__|test|idlelib|turtledemo|lib2to3|ensurepip|venv|pip|grader)(\.|$)"
-    r"|torch\.(testing\._internal|distributed|utils\.(benchmark|bottleneck))(\.|$)"
+    r"|torch\.(testing\._internal|distributed(?!\.tensor(\.|$))|utils\.(benchmark|bottleneck))(\.|$)"
     r"|torch\._inductor(?!(\.compiler_bisector|\.config)?$)(\.|$)"
     r"|(.*\.)?__main__(\.|$)"
 )
