@@ -40,7 +40,7 @@ LATE = {
 # Their import does something: opens a browser, prints, starts programs or runs tests.
 NEVER = re.compile(
     r"(antigravity|this|__phello__|test|idlelib|turtledemo|lib2to3|ensurepip|venv|pip|grader)(\.|$)"
-    r"|torch\.(testing\._internal|distributed(?!\.tensor(\.|$))|utils\.(benchmark|bottleneck))(\.|$)"
+    r"|torch\.(testing\._internal|distributed(?!\.tensor$)|utils\.(benchmark|bottleneck))(\.|$)"
     r"|torch\._inductor(?!(\.compiler_bisector|\.config)?$)(\.|$)"
     r"|(.*\.)?__main__(\.|$)"
 )
