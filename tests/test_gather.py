@@ -50,7 +50,14 @@ def test_owner_is_read_from_names(inside, owner):
     assert recognise(inside, read_owners(METADATA)) == owner
 
 
-@pytest.mark.parametrize("raw", [b"", b"- a\n", b"\x00", b"a: [", b"submission_1: {x: 1}"])
+# Each list has ten of the one before: written out, more than any memory holds.
+LISTS = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 20)]
+NESTED = "\n".join(["l0: &l0 [x]", *LISTS, "submission_1: {':submitters': [{':sid': *l19}]}"])
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"- a\n", b"\x00", b"a: [", b"submission_1: {x: 1}", NESTED.encode()]
+)
 def test_metadata_that_say_nothing_are_no_owners(raw):
     assert read_owners(raw) == {}
 
