@@ -105,7 +105,7 @@ def test_traceback_and_source_of_a_helper(forge, submit):
     assert 'File "helpers/given.py", line 4, in fail\n    return inner.divide(1, 0)\n' in printed
     assert 'File "helpers/inner.py", line 2, in divide\n    return a / b\n' in printed
     assert "def fail():\n    return inner.divide(1, 0)\n" in printed
-    assert "given helpers/given.py helpers/inner.py\nPermissionError" in printed
+    assert "given helpers/given.py helpers/inner.py\nFileNotFoundError" in printed
 
 
 def test_mistake_in_a_helper_is_told_by_the_line_that_calls_it(forge, submit):
