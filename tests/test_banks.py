@@ -24,21 +24,6 @@ cases:
 """
 
 
-@pytest.fixture
-def bank(tmp_path):
-    """Relative path -> text, written into a bank; gives the bank."""
-
-    def write(files, name="course"):
-        for path, text in files.items():
-            target = tmp_path / name / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        return tmp_path / name
-
-    yield write
-    use_banks(())
-
-
 def refusal(*folders):
     """The sentence with which these banks are refused, the folder's own path left out."""
     with pytest.raises(UsageError) as caught:

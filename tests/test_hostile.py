@@ -6,31 +6,26 @@ What holds at every level is tried at every level: `pytest -m hostile` runs them
 single walls, and as users that may do less.
 """
 
-import csv
 import dataclasses
 import functools
-import io
-import json
 import os
 import re
 import socket
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from lesser import WHO, open_lesser
+from parsing import check_escapers, check_outputs
 from sharing import as_parameter
 
 import grader.grading
 from grader.bank import load_exercise
 from grader.errors import ZygoteError
-from grader.exports import EXPORTS, HOSTS
 from grader.grading import Request, grade
 from grader.intake import submit_text
-from grader.model import Graded, Limits
-from grader.reports import FORMATS, View, escape
+from grader.model import Limits
+from grader.reports import FORMATS
 from grader.sandbox import launch
 from grader.sandbox.forge import open_forge
 from grader.sandbox.level import WALLS
@@ -167,47 +162,6 @@ def check_at_level_full(path, report, plants, said):
     assert SECRET not in FORMATS["json"](report, load_texts("en"))
     assert (report.refusal is not None) == (header["expect"] == "refused"), said
     assert report.all_passed == (header["expect"] == "passed"), said
-
-
-class Tags(HTMLParser):
-    """What a page has of elements and attributes."""
-
-    def __init__(self):
-        super().__init__()
-        self.found = set()
-
-    def handle_starttag(self, tag, attrs):
-        self.found |= {tag, *(name for name, _ in attrs)}
-
-
-def check_outputs(report):
-    """Each format's own parser reads what is written, and finds the file in it once."""
-    graded, texts = [Graded("s1", report, "2026-03-01T12:00:00+00:00", "Ada")], load_texts("zh")
-    assert json.loads(FORMATS["json"](report, texts))["schema"] == 1
-    written = {name: "".join(EXPORTS[name](graded, texts, View())) for name in EXPORTS}
-    (one,), line = json.loads(written["array"]), json.loads(written["jsonl"])
-    assert one == line
-    (suite,) = ElementTree.fromstring(written["junit"])
-    assert suite.get("name") == "s1"
-    head, row = csv.reader(io.StringIO(written["csv"], newline=""))
-    assert len(head) == len(row)
-    for name in ("gradescope", "check50", "prairielearn"):
-        assert isinstance(json.loads(HOSTS[name](graded[0], texts, View())), dict)
-    tags = Tags()
-    tags.feed(FORMATS["html"](report, texts))
-    assert not any(name.startswith("on") for name in tags.found)
-    assert "img" not in tags.found
-
-
-def check_escapers(printed):
-    quoted = escape.for_html(printed)
-    assert ElementTree.fromstring(f"<a>{quoted}</a>").text == printed
-    target = io.StringIO()
-    csv.writer(target).writerow([escape.for_csv(printed)])
-    ((cell,),) = csv.reader(io.StringIO(target.getvalue(), newline=""))
-    assert cell == printed
-    logged = escape.for_log(printed)
-    assert not any(odd in logged for odd in ("\n", "::", "##["))
 
 
 @pytest.mark.parametrize("path", [as_parameter(path) for path in FILES])
