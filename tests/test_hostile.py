@@ -27,7 +27,7 @@ from grader.intake import submit_text
 from grader.model import Limits
 from grader.reports import FORMATS
 from grader.sandbox import launch
-from grader.sandbox.forge import open_forge
+from grader.sandbox.forge import START_SECONDS, open_forge
 from grader.sandbox.level import WALLS
 from grader.sandbox.session import Session
 from grader.texts import load_texts
@@ -119,8 +119,11 @@ def grade_hostile(forge, monkeypatch, plants):
         monkeypatch.setattr(grader.grading, "load_exercise", lambda name: small)
         monkeypatch.setattr(grader.grading, "Session", functools.partial(Session, without=without))
         source = plants.adapt(path.read_text(encoding="utf-8"))
+        launched = forge.launched
         report = grade(submit_text(path.name, source), forge, Request(seed=7, walked=False))
-        assert report.seconds < limits.total_seconds + 10
+        # Where the zygote was brought down, there is the start of another.
+        is_same = forge.launched is launched
+        assert report.seconds < limits.total_seconds + (10 if is_same else START_SECONDS)
         return report
 
     return grade_one
@@ -238,6 +241,9 @@ def lesser_forge(request):
     assert opened.environment
     yield opened
     opened.close()
+    for folder in ("/tmp", "/dev/shm"):
+        # Where nothing holds it, a plain user's file writes where anyone may.
+        Path(folder, "mha-grade-left").unlink(missing_ok=True)
 
 
 @pytest.mark.hostile
