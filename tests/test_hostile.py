@@ -262,6 +262,7 @@ def test_hostile_file_under_fewer_rights(path, level, grade_hostile, lesser_forg
     except ZygoteError:
         # The file before was held by nothing, and has brought it down.
         lesser_forge.restart()
+    assert lesser_forge.environment
     launched = lesser_forge.launched
     report = grade_hostile(path, without, lesser_forge, let_loose=is_plain)
     said = check_at_every_level(path, report, lesser_forge)
