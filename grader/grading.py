@@ -13,7 +13,7 @@ from typing import NamedTuple
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.bank.explanation import weigh
-from grader.bank.findings import describe_death, is_closed
+from grader.bank.findings import describe_death, describe_raised
 from grader.calling import choose_class, header_exercise, plan_exercise
 from grader.choices import see
 from grader.convention import (
@@ -40,7 +40,7 @@ from grader.model import (
 from grader.questions import choose
 from grader.repro import Posed, pose_case
 from grader.sandbox.forge import Forge
-from grader.sandbox.level import PACKAGES
+from grader.sandbox.level import CLOSED, PACKAGES
 from grader.sandbox.session import Loaded, Session
 
 # What is open to every file, wherever it is installed.
@@ -89,8 +89,11 @@ class Repro(NamedTuple):
 def grade(submission: Submission, forge: Forge, request: Request) -> Report:
     """Load, find out how to call it and which parameter is which, judge every case."""
     exercise = request.load(name_exercise(submission, request))
-    session = Session(forge, submission, exercise.limits, exercise.packages)
-    return grade_in(session, forge, request)
+    return grade_in(_open_session(submission, forge, exercise), forge, request)
+
+
+def _open_session(submission: Submission, forge: Forge, exercise: Exercise) -> Session:
+    return Session(forge, submission, exercise.limits, exercise.packages, helpers=exercise.helpers)
 
 
 def name_exercise(submission: Submission, request: Request) -> str:
@@ -178,7 +181,7 @@ def reproduce(
     """
     named = name_exercise(submission, request)
     exercise = request.load(named)
-    session = Session(forge, submission, exercise.limits)
+    session = _open_session(submission, forge, exercise)
     try:
         loaded = session.load()
         if loaded.status is not Status.OK:
@@ -219,6 +222,10 @@ def _describe_import(fault: Fault) -> Message:
     missing = re.search(r"No module named '([A-Za-z_]\w*)", fault.text)
     if missing and missing[1] not in OPEN:
         return Message("load.no-package", {"name": missing[1], "line": fault.line})
+    if missing and missing[1] in CLOSED:
+        return Message("load.not-open", {"name": missing[1], "line": fault.line})
+    if "relative import" in fault.text:
+        return Message("load.relative", {"line": fault.line})
     return Message("load.import", {"type": fault.type, "text": fault.text, "line": fault.line})
 
 
@@ -226,16 +233,15 @@ def describe_failed_load(loaded: Loaded) -> Message:
     """The sentence for a file that could not be loaded."""
     fault = loaded.fault
     if loaded.status is Status.RAISED and fault is not None:
-        fields = {"type": fault.type, "text": fault.text, "line": fault.line}
         if "SyntaxError" in fault.bases:
             # Its text ends with the place, which the sentence has already.
             text = re.sub(r" \([^()]*, line \d+\)$", "", fault.text)
-            return Message("load.syntax", fields | {"text": text})
+            return Message("load.syntax", {"type": fault.type, "text": text, "line": fault.line})
         if "ImportError" in fault.bases:
             return _describe_import(fault)
         if fault.type == "EOFError":
-            return Message("load.keyboard", fields)
-        return Message("load.closed" if is_closed(fault) else "load.raised", fields)
+            return Message("load.keyboard", {"line": fault.line})
+        return describe_raised("load", fault)
     if loaded.status is Status.TIMED_OUT:
         return Message("load.timed-out", {"seconds": loaded.allowed_seconds})
     if loaded.status is Status.EXITED:

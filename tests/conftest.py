@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 import torch
 
+from grader.bank import use_banks
 from grader.grading import Request, grade
 from grader.model import Limits, Submission
 from grader.sandbox.forge import open_forge
@@ -19,8 +20,6 @@ from grader.sandbox.session import Session
 torch.set_num_threads(1)
 # The same examples in every run: a suite that fails now and then is not read for long.
 hypothesis.settings.register_profile("suite", deadline=None, database=None, derandomize=True)
-# Asked for by --hypothesis-profile: other examples every time, for as long as it takes.
-hypothesis.settings.register_profile("long", deadline=None, max_examples=100_000)
 hypothesis.settings.load_profile("suite")
 
 
@@ -66,6 +65,21 @@ def grade_source(forge, submit):
         return grade(submit(source), forge, Request(seed, exercise))
 
     return grade_one
+
+
+@pytest.fixture
+def bank(tmp_path):
+    """Relative path -> text, written into a bank; gives the bank."""
+
+    def write(files, name="course"):
+        for path, text in files.items():
+            target = tmp_path / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    yield write
+    use_banks(())
 
 
 @pytest.fixture(scope="module")

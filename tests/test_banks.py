@@ -24,21 +24,6 @@ cases:
 """
 
 
-@pytest.fixture
-def bank(tmp_path):
-    """Relative path -> text, written into a bank; gives the bank."""
-
-    def write(files, name="course"):
-        for path, text in files.items():
-            target = tmp_path / name / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        return tmp_path / name
-
-    yield write
-    use_banks(())
-
-
 def refusal(*folders):
     """The sentence with which these banks are refused, the folder's own path left out."""
     with pytest.raises(UsageError) as caught:
@@ -201,12 +186,12 @@ def test_stub_comes_from_the_bank_or_the_package(bank):
         (
             {"week_3.yaml": "extend: self-attention"},
             "BANK/week_3.yaml: file: unknown key extend; "
-            "allowed: contract, areas, cases, limits, packages",
+            "allowed: contract, areas, cases, limits, packages, helpers",
         ),
         (
             {"week_3.yaml": "extends: self-attention\ncontract: {}"},
             "BANK/week_3.yaml: file: unknown key contract; "
-            "allowed: extends, areas, cases, limits, packages",
+            "allowed: extends, areas, cases, limits, packages, helpers",
         ),
         (
             {"week_3.yaml": "extends: week-2"},
@@ -336,5 +321,5 @@ def test_command_refuses_a_bad_bank(bank):
     assert done.returncode == 2
     assert done.stderr == (
         f"mha-grade: {folder}/week_3.yaml：file：未知字段 case；"
-        "可用字段：contract, areas, cases, limits, packages\n"
+        "可用字段：contract, areas, cases, limits, packages, helpers\n"
     )

@@ -1,17 +1,21 @@
 """Arbitrary bytes and replies are read or refused, never anything else.
 
-Short here. The long form: `pytest -n 0 --hypothesis-profile=long tests/test_fuzz.py`
+Short here. The long form, other bytes in every run: `python benchmarks/fuzz.py [MINUTES]`
 """
 
 import contextlib
+import io
 import json
+import tempfile
+import zipfile
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.errors import ProtocolError, UnusableSubmission
-from grader.intake import decode
+from grader.course.gather import gather
+from grader.errors import ProtocolError, UnusableSubmission, UsageError
+from grader.intake import MAX_BYTES, decode
 from grader.notebook import read_cells
 from grader.sandbox import wire
 from grader.worker import protocol
@@ -66,25 +70,28 @@ def test_any_bytes_are_a_frame_or_refused(data):
         read_frame(data)
 
 
+CHANGES = st.lists(st.tuples(st.integers(0, 10**4), st.integers(0, 255)), max_size=6)
+
+
+def damage(data, changes, cut):
+    """Some bytes changed, and the end left out."""
+    changed = bytearray(data)
+    for at, byte in changes:
+        changed[at % len(changed)] = byte
+    return bytes(changed[: len(changed) - cut])
+
+
 @given(header=HEADERS, blobs=BLOBS)
 def test_frame_comes_back_as_it_was(header, blobs):
     header.pop("tensors", None)
     assert read_frame(protocol.pack(7, header, blobs)) == (header, blobs)
 
 
-@given(
-    header=HEADERS,
-    blobs=BLOBS,
-    changes=st.lists(st.tuples(st.integers(0, 10**4), st.integers(0, 255)), max_size=6),
-    cut=st.integers(0, 40),
-)
+@given(header=HEADERS, blobs=BLOBS, changes=CHANGES, cut=st.integers(0, 40))
 def test_damaged_frame_is_read_or_refused(header, blobs, changes, cut):
     header.pop("tensors", None)
-    data = bytearray(protocol.pack(7, header, blobs))
-    for at, byte in changes:
-        data[at % len(data)] = byte
     with contextlib.suppress(protocol.FrameError):
-        read_frame(bytes(data[: len(data) - cut]))
+        read_frame(damage(protocol.pack(7, header, blobs), changes, cut))
 
 
 @given(header=HEADERS, blobs=BLOBS)
@@ -116,3 +123,50 @@ CELL_KEYS = st.sampled_from(["cells", "cell_type", "source", "input", "worksheet
 def test_any_json_is_a_notebook_or_refused(data):
     with contextlib.suppress(ValueError):
         assert isinstance(read_cells(json.dumps(data).encode()), str)
+
+
+def gather_bytes(raw, suffix):
+    """What is found in a file of these bytes, each read or refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"sent{suffix}")
+        path.write_bytes(raw)
+        with contextlib.suppress(UsageError):
+            for entry in gather([path]):
+                with contextlib.suppress(UnusableSubmission):
+                    assert len(entry.read().source) <= MAX_BYTES
+
+
+PARTS = st.sampled_from(["ada", "..", "", "submission_1", "C:", "\\", "李", "a.py", "b.ipynb"])
+MEMBERS = st.lists(
+    st.tuples(
+        st.lists(PARTS, min_size=1, max_size=3).map("/".join).filter(bool),
+        st.binary(max_size=60) | st.just(b"x = 1\n" * 50),
+        st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA]),
+    ),
+    max_size=4,
+    unique_by=lambda member: member[0],
+)
+METADATA = st.sampled_from([b"", b"submission_1: {x: 1}", b"a: [", b"- a", b"\x00"])
+
+
+@given(members=MEMBERS, metadata=METADATA, changes=CHANGES, cut=st.integers(0, 40))
+def test_damaged_archive_is_read_or_refused(members, metadata, changes, cut):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content, method in members:
+            archive.writestr(name, content, method)
+        if metadata:
+            archive.writestr("submission_metadata.yml", metadata)
+    gather_bytes(damage(out.getvalue(), changes, min(cut, 21)), ".zip")
+
+
+@given(raw=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_an_archive_or_list_or_refused(raw):
+    for suffix in (".zip", ".csv"):
+        gather_bytes(raw, suffix)
+
+
+@given(rows=st.lists(st.lists(st.text(max_size=9), max_size=3), max_size=4))
+def test_any_rows_are_a_list_or_refused(rows):
+    text = "\n".join(["path,student", *(",".join(row) for row in rows)])
+    gather_bytes(text.encode(), ".csv")

@@ -2,15 +2,18 @@
 
 import json
 import os
+import re
 import zipfile
 
 import pytest
+from test_cli import mha_grade
 
 from grader.course.gather import gather
 from grader.course.naming import Owner, read_owners, recognise
 from grader.course.options import is_course
 from grader.errors import UnusableSubmission, UsageError
 from grader.intake import MAX_BYTES
+from grader.texts import load_texts
 
 METADATA = b"""
 submission_11:
@@ -47,7 +50,14 @@ def test_owner_is_read_from_names(inside, owner):
     assert recognise(inside, read_owners(METADATA)) == owner
 
 
-@pytest.mark.parametrize("raw", [b"", b"- a\n", b"\x00", b"a: [", b"submission_1: {x: 1}"])
+# Each list has ten of the one before: written out, more than any memory holds.
+LISTS = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 20)]
+NESTED = "\n".join(["l0: &l0 [x]", *LISTS, "submission_1: {':submitters': [{':sid': *l19}]}"])
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"- a\n", b"\x00", b"a: [", b"submission_1: {x: 1}", NESTED.encode()]
+)
 def test_metadata_that_say_nothing_are_no_owners(raw):
     assert read_owners(raw) == {}
 
@@ -155,3 +165,70 @@ def test_notebooks_and_long_lists_of_owners_are_read_from_archives(tmp_path):
     (entry,) = gather([path])
     assert entry.owner == Owner("u1", "Ada Lovelace")
     assert entry.read().source == "x = 1\n"
+
+
+def test_name_that_no_system_has_is_refused_when_it_is_read(tmp_path):
+    (tmp_path / "list.csv").write_text("path\na\0b.py\n", encoding="utf-8")
+    (entry,) = gather([tmp_path / "list.csv"])
+    with pytest.raises(UnusableSubmission) as caught:
+        entry.read()
+    said = load_texts("en").say(caught.value.message)
+    assert said == r"The file cannot be opened (embedded null byte): a\x00b.py"
+
+
+def write_archive(path, content, **fields):
+    """An archive of one file; `fields` are then claimed of it."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ada.py", content)
+        for name, value in fields.items():
+            setattr(archive.infolist()[0], name, value)
+    return path
+
+
+@pytest.mark.parametrize("damage", [{"compress_size": 5, "CRC": 0}, {"compress_type": 14}])
+def test_member_that_cannot_be_unpacked_is_refused(tmp_path, damage):
+    (entry,) = gather([write_archive(tmp_path / "sent.zip", b"x = 1\n" * 99, **damage)])
+    with pytest.raises(UnusableSubmission) as caught:
+        entry.read()
+    said = load_texts("en").say(caught.value.message)
+    assert re.fullmatch(r"The file cannot be opened \(.*\): ada\.py", said)
+
+
+def test_member_without_a_name_is_passed_over(tmp_path):
+    path = write_archive(tmp_path / "sent.zip", b"x = 1\n")
+    path.write_bytes(path.read_bytes().replace(b"ada.py", b"\0da.py"))
+    assert gather([path]) == []
+
+
+def test_member_of_no_day_is_read(tmp_path):
+    date = {"date_time": (1980, 0, 0, 0, 0, 0)}
+    (entry,) = gather([write_archive(tmp_path / "sent.zip", b"x = 1\n", **date)])
+    assert entry.read().source == "x = 1\n"
+
+
+ODD = [b"\xff\xfe.py", b"a\x1b[31m\nb\xe2\x80\xae.py", b"c\r\td.py"]
+SHOWN = [r"\udcff\udcfe", r"a\x1b[31m b\u202e", "c  d"]
+
+
+@pytest.fixture
+def oddly_named(tmp_path):
+    folder = tmp_path / "sent"
+    folder.mkdir()
+    try:
+        for name in ODD:
+            (folder / os.fsdecode(name)).write_text("x = 1\n", encoding="utf-8")
+    except OSError:
+        pytest.skip("a file system that has no such names")
+    return folder
+
+
+@pytest.mark.parametrize("format_", ["terminal", "junit", "csv", "jsonl", "html"])
+def test_names_of_any_bytes_are_shown_as_text(oddly_named, tmp_path, format_):
+    output = tmp_path / "out"
+    options = ("--format", format_, "--jobs", "1", "--output", output)
+    done = mha_grade(oddly_named, *(options if format_ != "terminal" else options[:4]))
+    assert done.returncode == 1, done.stderr
+    written = output.read_text(encoding="utf-8") if format_ != "terminal" else done.stdout
+    assert all(one.isprintable() or one == "\n" for one in written + done.stderr)
+    for shown in SHOWN:
+        assert shown.replace("\\", "\\\\" if format_ == "jsonl" else "\\") in written

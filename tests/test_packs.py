@@ -14,6 +14,7 @@ import yaml
 from samples import ENGLISH, WRONG_ONE, decode
 
 from grader import __version__
+from grader.clean import clean
 from grader.errors import UsageError
 from grader.exports import HOSTS, PACKS, Pack
 from grader.reports import PLAIN
@@ -220,8 +221,9 @@ def test_scripts_name_this_version_and_no_placeholder(tmp_path):
 def test_odd_name_of_a_file_is_refused(name):
     with pytest.raises(UsageError) as caught:
         PACKS["github"](Pack(name), ENGLISH)
+    shown = clean(name, 99)
     assert ENGLISH.say(caught.value.message) == (
-        f"A file of the name {name} cannot be packed; expected letters, digits and . _ - /"
+        f"A file of the name {shown} cannot be packed; expected letters, digits and . _ - /"
     )
 
 

@@ -299,3 +299,14 @@ def test_runs_without_the_option_are_left_alone(run):
     result = run(test_plain=plain)
     result.assert_outcomes(passed=1)
     assert "mha-grade: seed" not in "\n".join(result.outlines)
+
+
+def test_helpers_of_a_bank_are_there(run):
+    (run.path / "bank").mkdir()
+    bank = "extends: self-attention\nhelpers: [given.py]\n"
+    (run.path / "bank" / "week.yaml").write_text(bank, encoding="utf-8")
+    (run.path / "bank" / "given.py").write_text("import math\n", encoding="utf-8")
+    source = RIGHT.replace("import math\n", "from given import math\n")
+    assert source != RIGHT
+    done = run("--mha", "a.py", "--mha-bank", "bank", "--mha-exercise", "week", a=source)
+    assert done.ret == 0

@@ -35,6 +35,7 @@ OVER = """
 lib = torch.library.Library("aten", "IMPL")
 old = torch.library.get_kernel("aten::scaled_dot_product_attention", "CPU")
 """
+ONNX = "import torch.onnx.ops"
 OF_CLASS = "class T(torch.Tensor): pass\n\nt = q.as_subclass(T)"
 SEARCH = """
 gc.unfreeze()
@@ -97,6 +98,35 @@ TRICKS = {
     "fast path": (MODULE + "; m.eval().requires_grad_(False)", "m(x, x, x)[0]", NATIVE),
     "function": (SEARCH, "F.multi_head_attention_forward(x, x, x, *args)[0]", MHA),
     "function found": (SEARCH, "found[0](x, x, x, *args)[0]", MHA),
+    # Were there two, the last would be the one that counts nothing.
+    "last function found": (SEARCH, "found[-1](x, x, x, *args)[0]", MHA),
+    "decoder layer": (ENCODER.replace("Encoder", "Decoder"), "m(x, x)", MHA),
+    "mask object": (
+        "from torch.nn.attention.bias import causal_lower_right",
+        "attend(q, q, q, attn_mask=causal_lower_right(3, 3))",
+        SDPA,
+    ),
+    "nested": ("t = torch.nested.nested_tensor([q[0], q[0]])", "attend(t, t, t)[0]", SDPA),
+    "decomposition": (
+        "from torch._decomp import get_decompositions\n"
+        "op = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default\n"
+        "written = get_decompositions([op])[op]",
+        "written(q, q, q)[0]",
+        MATH,
+    ),
+    "way back": (
+        "",
+        "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward("
+        "q, q, q, q, q, q[..., 0], 0.0, False)[0]",
+        FLASH + "_backward",
+    ),
+    "onnx": (ONNX, "torch.onnx.ops.attention(q, q, q)[0]", "attention_23"),
+    "onnx by hand": (ONNX, "torch.onnx.ops.attention(q, q, q, q[0, 0, :, :3])[0]", "attention_23"),
+    "onnx operator": (
+        ONNX,
+        "torch.ops.onnx.Attention.opset23(q, q, q, softmax_precision=1)[0]",
+        "attention_23",
+    ),
     "encoder layer": (ENCODER, "m(x)", MHA),
     "encoder fast path": (ENCODER + "; m.eval().requires_grad_(False)", "m(x)", LAYER),
     "quantizable": (
@@ -177,4 +207,12 @@ def test_words_to_look_at_are_flagged(grade_source):
     )
     assert report.flags == (("gc", 1), ("torch._C", 3), ("__code__", 4), ("eval", 5))
     assert grade_source("import torch\nx = torch.nn.Linear(1, 1).eval()\n").flags == ()
+    report = grade_source(
+        "import sys\nsys.settrace(None)\n"
+        "def look(frame): return frame.f_back.f_globals\n"
+        "try: import mha_worker.ready_made\n"
+        "except Exception as e: e.__traceback__.tb_frame"
+    )
+    words = [("sys.settrace", 2), ("f_back", 3), ("f_globals", 3), ("mha_worker", 4)]
+    assert sorted(report.flags) == sorted([*words, ("tb_frame", 5)])
     assert grade_source(OWN).flags == ()

@@ -368,7 +368,9 @@ def test_environment_holds_nothing_of_ours(open_session):
     assert "MHA_GRADE_TEST_TOKEN" not in printed
     names = {line.partition(" ")[0] for line in printed.splitlines() if line[0].isupper()}
     assert set(launch.ENVIRONMENT) <= names
-    assert names <= {*launch.ENVIRONMENT, *launch.PASSED_ON, "LC_CTYPE"}
+    assert names <= {*launch.ENVIRONMENT, *launch.PASSED_ON, "LC_CTYPE", "HOME", "USER"}
+    assert "\nHOME /\n" in printed
+    assert "\nUSER nobody\n" in printed
     assert printed.endswith("['submission']\n")
 
 

@@ -1,5 +1,6 @@
 """The seal: what a worker can no longer do, with all layers and with each wall alone."""
 
+import errno
 import os
 import re
 import textwrap
@@ -53,12 +54,12 @@ CLOSED = {
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("open('/etc/passwd')", "PermissionError"),
-        ("open('/proc/self/maps')", "PermissionError"),
-        ("open(f'/proc/{os.getppid()}/mem', 'rb')", "PermissionError"),
+        ("open('/etc/passwd')", "FileNotFoundError"),
+        ("open('/proc/self/maps')", "FileNotFoundError"),
+        ("open(f'/proc/{os.getppid()}/mem', 'rb')", "FileNotFoundError"),
         ("open('left', 'w')", "PermissionError"),
-        ("os.listdir('/')", "PermissionError"),
-        ("os.stat('/etc/passwd')", "PermissionError"),
+        ("os.listdir('/')", "FileNotFoundError"),
+        ("os.stat('/etc/passwd')", "FileNotFoundError"),
         ("os.mkdir('/tmp/left')", "PermissionError"),
         ("os.symlink('/etc', '/tmp/left')", "PermissionError"),
         ("os.chmod('/tmp', 0o777)", "PermissionError"),
@@ -141,6 +142,7 @@ def test_second_set_of_numbers_ends_the_process(open_session):
         "torch.optim.AdamW([nn.Parameter(torch.ones(1))], fused=False).step()",
         "torch.optim.lr_scheduler.StepLR(torch.optim.SGD([nn.Parameter(torch.ones(1))]), 1)",
         "os.path.exists('data.txt')",
+        "__import__('pathlib').Path('data.txt').exists()",
         "print(repr(nn.MultiheadAttention(4, 2)))",
     ],
 )
@@ -184,8 +186,8 @@ def test_late_import_begins_again_and_prints_once(open_session):
         (
             "x = 1\nopen('data.txt')",
             "The import of the file asks for something that is closed while it is graded (line 2): "
-            "a file, the network, another program or a thread (PermissionError: [Errno 13] "
-            "Permission denied: 'data.txt')",
+            "a file, the network, another program or a thread (FileNotFoundError: [Errno 2] "
+            "No such file or directory: 'data.txt')",
         ),
         (
             "import flash_attn",
@@ -266,7 +268,7 @@ def test_both_sides_name_the_same_layers():
 def test_every_call_is_named_once_and_has_a_number(machine):
     known = numbers.read_numbers(machine)
     words = " ".join((policy.ALLOWED, policy.IGNORED, *policy.REFUSED.values())).split()
-    words += policy.CHECKED
+    words += [*policy.CHECKED, *policy.OPENING]
     assert len(words) == len(set(words))
     assert set(known) <= policy.named()
     assert len(set(known.values())) == len(known)
@@ -293,8 +295,8 @@ def run_filter(code, machine, number, *arguments):
         if operation == book.LOAD:
             loaded = data[value]
         else:
-            is_met = loaded == value if operation == book.EQUAL else loaded >= value
-            at += yes if is_met else no
+            met = {book.EQUAL: loaded == value, book.AT_LEAST: loaded >= value}
+            at += yes if met.get(operation, loaded & value) else no
         at += 1
 
 
@@ -311,6 +313,9 @@ def test_program_does_what_the_policy_says(machine):
         for name in names.split():
             assert name not in known or answer(name) == book.ERROR | error
     assert answer("chdir") == book.ERROR
+    assert answer("openat", -100, 0, os.O_RDONLY | os.O_CLOEXEC) == book.ERROR | errno.ENOENT
+    for mode in (os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_WRONLY | os.O_TRUNC | os.O_CREAT):
+        assert answer("openat", -100, 0, mode) == book.ERROR | errno.EACCES
     assert answer("kill", 77) == book.ALLOW
     assert answer("kill", 78) == answer("kill", 0) == book.ERROR | 1
     assert answer("prlimit64", 0) == answer("prlimit64", 77) == book.ALLOW

@@ -47,6 +47,12 @@ with _left_out("tabnanny"):
 import tabnanny
 found["whole"] = hasattr(tabnanny, "__file__")
 """
+ONCE = """
+import torch._decomp, torch._decomp.decompositions as written
+found["table"] = len(torch._decomp.decomposition_table)
+found["once"] = written.register_decomposition.__globals__ is vars(torch._decomp)
+found["loader"] = type(sys.modules[%r].__spec__.loader).__name__
+"""
 TELL = "\nprint(json.dumps(found))\n"
 
 
@@ -79,6 +85,15 @@ def test_torch_lacks_nothing_but_kernels_without_values(first):
     assert ours["drawn"] == torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
     # What is left out is loaded after all if something of it is read at once.
     assert (ours["empty"], ours["read"], ours["whole"]) == (True, True, True)
+
+
+@pytest.mark.parametrize("first", ["torch._decomp", "torch._refs", "torch.fx"])
+def test_nothing_is_run_twice(first):
+    ours = run(f"{OURS}{SEEN}import {first}\n{ONCE % first}{TELL}")
+    plain = run(SEEN + ONCE % first + TELL)
+    assert ours["table"] == plain["table"] > 500
+    assert ours["once"]
+    assert ours["loader"] == plain["loader"] == "SourceFileLoader"
 
 
 @pytest.mark.parametrize(

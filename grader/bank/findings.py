@@ -47,8 +47,7 @@ def describe_trouble(observation: Observation) -> Message:
     if observation.status is Status.RAISED and fault is not None:
         if fault.type == "NotImplementedError":
             return Message("trouble.unfilled", {"phase": phase, "line": fault.line})
-        fields = {"phase": phase, "type": fault.type, "text": fault.text, "line": fault.line}
-        return Message("trouble.closed" if is_closed(fault) else "trouble.raised", fields)
+        return describe_raised("trouble", fault)
     if observation.status is Status.TIMED_OUT:
         key = "trouble.budget" if phase == "budget" else "trouble.timed-out"
         return Message(key, {"seconds": observation.allowed_seconds})
@@ -59,9 +58,24 @@ def describe_trouble(observation: Observation) -> Message:
     return Message("trouble.unreadable")
 
 
-def is_closed(fault: Fault) -> bool:
+# What Python and torch say of what a sealed worker is refused, and of a device that is not there.
+REFUSED = ("PermissionError", "FileNotFoundError")
+REFUSALS = ("can't start new thread", "Operation not permitted", "Permission denied")
+NO_CARD = ("not compiled with CUDA", "no NVIDIA driver", "PyTorch is not linked with support for")
+
+
+def describe_raised(where: str, fault: Fault) -> Message:
+    """The sentence for an exception: what it asks for, where that is known, else its own text."""
+    said = {"phase": fault.phase, "type": fault.type, "text": fault.text, "line": fault.line}
+    if any(text in fault.text for text in NO_CARD):
+        return Message(f"{where}.gpu", said)
+    return Message(f"{where}.closed" if _is_closed(fault) else f"{where}.raised", said)
+
+
+def _is_closed(fault: Fault) -> bool:
     """True where a sealed worker was refused a file, the network, a process or a thread."""
-    return "PermissionError" in fault.bases or "can't start new thread" in fault.text
+    said = any(refusal in fault.text for refusal in REFUSALS)
+    return said or not {*REFUSED}.isdisjoint(fault.bases)
 
 
 def describe_death(where: str, code: int | None) -> Message:

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.bank.helpers import KEY, read_helpers
 from grader.bank.schema import Reader, read_yaml
 from grader.errors import UsageError
 from grader.files import PACKAGE, id_of, stem_of
 from grader.model import FREE
 
 BANK = PACKAGE / "bank"
-WHOLE_KEYS = ("contract", "areas", "cases", "limits", "packages")
-EXTENDING_KEYS = ("extends", "areas", "cases", "limits", "packages")
+WHOLE_KEYS = ("contract", "areas", "cases", "limits", "packages", "helpers")
+EXTENDING_KEYS = ("extends", "areas", "cases", "limits", "packages", "helpers")
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,24 @@ def read_layer(exercise: str, folders: tuple[Path, ...]) -> Layer:
     data = read_yaml(reader.name, raw)
     if not depth or not isinstance(data, dict) or "extends" not in data:
         whole = reader.mapping(data, "file", WHOLE_KEYS, WHOLE_KEYS[:3])
-        return Layer(reader, whole, _hash(raw))
+        return _with_helpers(Layer(reader, whole, _hash(raw)), path.parent)
     below = folders[: depth - 1]
     changes = reader.mapping(data, "file", EXTENDING_KEYS)
     base = reader.choice(changes["extends"], "extends", (*known_ids(below), FREE))
     found = read_layer(base, below)
     version = _hash(found.version.encode() + raw)
-    return Layer(reader, _extend(found, Layer(reader, changes, version)), version)
+    own = _with_helpers(Layer(reader, changes, version), path.parent)
+    return Layer(reader, _extend(found, own), own.version)
+
+
+def _with_helpers(layer: Layer, folder: Path) -> Layer:
+    """With its helpers read, since they lie beside this very file, and counted in its hash."""
+    if KEY not in layer.data:
+        return layer
+    packages = map(str, layer.reader.items(layer.data.get("packages", []), "packages"))
+    helpers = read_helpers(layer.reader, layer.data[KEY], folder, tuple(packages))
+    version = _hash(f"{layer.version} {helpers}".encode())
+    return Layer(layer.reader, {**layer.data, KEY: helpers}, version)
 
 
 def _extend(base: Layer, changes: Layer) -> Mapping[str, Any]:
@@ -66,7 +78,7 @@ def _extend(base: Layer, changes: Layer) -> Mapping[str, Any]:
     rows = _rows(base)
     for name, row in _rows(changes).items():
         rows[name] = {**rows.get(name, {}), **row}
-    given = {key: changes.data[key] for key in ("packages",) if key in changes.data}
+    given = {key: changes.data[key] for key in ("packages", KEY) if key in changes.data}
     return {**base.data, **extended, **given, "cases": list(rows.values())}
 
 

@@ -60,6 +60,7 @@ def _load(exercise: str, used: Banks) -> Exercise:
         limits=_read_limits(reader, data.get("limits", {})),
         version=layer.version,
         packages=tuple(reader.items(data.get("packages", []), "packages")),
+        helpers=data.get("helpers", ()),
     )
     _check_whole(reader, found)
     return found

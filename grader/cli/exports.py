@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.cli import console
 from grader.cli.options import Asked
+from grader.cli.single import read_course
 from grader.course.settings import Settings
 from grader.disk import reaching, read_bytes, write_bytes
 from grader.errors import UsageError
@@ -112,5 +113,9 @@ def write_pack(asked: Asked, texts: Texts) -> None:
     if asked.output is None:
         raise UsageError("pack.no-output")
     extra = {} if asked.course is None else {"course.yaml": read_bytes(asked.course)}
+    if asked.course is not None:
+        # They lie beside the course file there as here.
+        helpers = read_course(asked, texts)[0].terms.helpers
+        extra |= {helper.path: helper.source.encode() for helper in helpers}
     write_bytes(asked.output, PACKS[asked.pack](Pack(extra=extra), texts))
     console.note(texts("written", path=asked.output))

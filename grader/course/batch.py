@@ -206,6 +206,7 @@ def _versions() -> str:
 def _fingerprint(name: str, settings: Settings, seed: int, class_name: str | None) -> str:
     """Grader, torch, bank, terms and seed: another one of these may give another grade."""
     exercise = load_exercise(name).on_terms(settings.terms)
-    bank = exercise.version, exercise.areas, exercise.limits, exercise.packages
+    imports = exercise.packages, exercise.helpers
+    bank = exercise.version, exercise.areas, exercise.limits, imports
     depends = (_versions(), name, *bank, seed)
     return hashlib.sha256(repr((*depends, class_name)).encode()).hexdigest()[:16]

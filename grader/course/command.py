@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.clean import clean
 from grader.course import summary
 from grader.course.batch import Batch, Executor, Progress
 from grader.course.gather import Entry, gather
@@ -23,6 +24,7 @@ from grader.texts import Texts
 EXECUTORS = ("local", "dask")
 # Seconds between two lines of progress where there is no terminal to overwrite one.
 QUIET, LIVELY = 10.0, 0.2
+MAX_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def render_moves(moves: Sequence[Move], texts: Texts) -> str:
     lines = [texts("course.moved", count=len(moves))]
     for move in moves:
         graded = move.result.graded
-        lines.append(f"  {graded.student}: {move.before:g} -> {graded.report.score:g}")
+        student = clean(graded.student, MAX_NAME)
+        lines.append(f"  {student}: {move.before:g} -> {graded.report.score:g}")
         lines += [f"    {case}: {old:g} -> {new:g}" for case, old, new in move.cases]
     return "\n".join(lines) + "\n"
 

@@ -6,9 +6,12 @@ import csv
 import fnmatch
 import functools
 import io
+import lzma
 import os
+import struct
 import time
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -24,6 +27,11 @@ SUFFIXES = (".py", ".ipynb")
 # What systems and editors leave beside the files that were handed in.
 IGNORED = ("__MACOSX", "__pycache__", "node_modules", "venv")
 METADATA = "submission_metadata.yml"
+# What reading an archive that is damaged, or made up, can raise.
+DAMAGED = (
+    *(OSError, EOFError, KeyError, ValueError, RuntimeError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+)
 PATH_COLUMNS = ("path", "file", "submission")
 
 
@@ -83,7 +91,8 @@ def _open(path: Path) -> Iterator[Entry]:
         return _follow_list(path)
     if not path.exists():
         raise UsageError("file.missing", path=str(path))
-    return iter([Entry(path.as_posix(), recognise(path.name), path, when=_changed(path))])
+    owner = recognise(_spell(path.name))
+    return iter([Entry(_spell(path.as_posix()), owner, path, when=_changed(path))])
 
 
 def _walk(root: Path) -> Iterator[Entry]:
@@ -93,7 +102,7 @@ def _walk(root: Path) -> Iterator[Entry]:
         for name in sorted(files):
             path = Path(folder) / name
             if path.suffix.lower() in SUFFIXES and not _is_ignored(name):
-                inside = path.relative_to(root).as_posix()
+                inside = _spell(path.relative_to(root).as_posix())
                 yield Entry(inside, recognise(inside, owners), path, when=_changed(path))
 
 
@@ -112,24 +121,25 @@ def _list_archive(path: Path) -> Iterator[Entry]:
         names = sorted((m.filename for m in members), key=len)
         listed = next((name for name in names if name.endswith(METADATA)), None)
         owners = read_owners(_take(archive, listed, MAX_LIST)) if listed else {}
-    except (OSError, zipfile.BadZipFile, RuntimeError) as error:
+    except DAMAGED as error:
         raise UsageError("course.archive-unreadable", path=str(path), detail=str(error)) from None
     if len(members) > MAX_MEMBERS:
         raise UsageError("course.archive-too-big", path=str(path), limit=MAX_MEMBERS)
     for member in members:
         inside = PurePosixPath(member.filename)
         ignored = any(_is_ignored(part) for part in inside.parts)
-        if member.is_dir() or ignored or inside.suffix.lower() not in SUFFIXES:
+        # By its suffix first: zipfile cannot say of one without a name whether it is a folder.
+        if inside.suffix.lower() not in SUFFIXES or ignored or member.is_dir():
             continue
-        when = time.mktime((*member.date_time, 0, 0, -1))
         owner = recognise(member.filename, owners)
-        yield Entry(f"{path.name}:{member.filename}", owner, path, member.filename, when)
+        key = f"{path.name}:{member.filename}"
+        yield Entry(key, owner, path, member.filename, _made(member))
 
 
 def _read_member(path: Path, member: str) -> bytes:
     try:
         return _take(_archive(path), member, limit_of(Path(member)))
-    except (OSError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except DAMAGED as error:
         raise UnusableSubmission("file.unreadable", path=member, detail=str(error)) from None
 
 
@@ -165,6 +175,11 @@ def _follow_list(path: Path) -> Iterator[Entry]:
         yield Entry(str(row[column]), owner, target, when=_changed(target))
 
 
+def _spell(name: str) -> str:
+    """A name as text: bytes that are none in it by their codes."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _is_ignored(name: str) -> bool:
     return (name.startswith(".") and name != "..") or name in IGNORED
 
@@ -172,7 +187,15 @@ def _is_ignored(name: str) -> bool:
 def _changed(path: Path) -> float:
     try:
         return path.lstat().st_mtime
-    except OSError:
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _made(member: zipfile.ZipInfo) -> float:
+    try:
+        return time.mktime((*member.date_time, 0, 0, -1))
+    except (OverflowError, ValueError):
+        # No such day.
         return 0.0
 
 

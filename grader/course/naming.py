@@ -65,8 +65,14 @@ def read_owners(raw: bytes) -> dict[str, Owner]:
 def _owner(entry: Any) -> Owner | None:
     people = _get(entry, "submitters")
     person = people[0] if isinstance(people, list) and people else None
-    student = next((v for key in ("sid", "email") if (v := _get(person, key))), None)
-    return Owner(str(student), str(_get(person, "name") or "")) if student else None
+    student = _word(person, "sid") or _word(person, "email")
+    return Owner(student, _word(person, "name")) if student else None
+
+
+def _word(mapping: Any, key: str) -> str:
+    """A word or a number; "" for anything else, which may be a list that has no end of lists."""
+    found = _get(mapping, key)
+    return str(found or "") if isinstance(found, (str, int, float)) else ""
 
 
 def _get(mapping: Any, key: str) -> Any:

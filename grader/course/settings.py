@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bank import exercise_ids, load_exercise, use_banks
+from grader.bank.helpers import read_helpers
 from grader.bank.loader import AREAS
 from grader.bank.schema import Reader, read_yaml
 from grader.course.options import Options
@@ -32,6 +33,7 @@ KEYS = (
     "deadline",
     "banks",
     "packages",
+    "helpers",
 )
 
 
@@ -87,6 +89,7 @@ def read_settings(path: Path) -> Settings:
     raw = read_bytes(path)
     reader = Reader(path.name)
     data = reader.mapping(read_yaml(reader.name, raw) or {}, "file", KEYS)
+    packages = tuple(map(str, reader.items(data.get("packages", []), "packages")))
     chosen: dict[str, Any] = {
         key: str(data[key]) for key in ("exercise", "files", "language") if key in data
     }
@@ -101,7 +104,8 @@ def read_settings(path: Path) -> Settings:
         terms=Terms(
             _read_weights(reader, data),
             _read_limits(reader, data),
-            tuple(map(str, reader.items(data.get("packages", []), "packages"))),
+            packages,
+            read_helpers(reader, data.get("helpers", []), path.parent, packages),
         ),
         visibility=_read_visibility(reader, data),
         banks=tuple(

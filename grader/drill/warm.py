@@ -42,8 +42,16 @@ class Warm:
         """The report on this version, as the drill's seed has it; LateError if it was dropped."""
         with self._lock:
             forge, reserve = self._open()
-            limits, packages = self._terms.limits, self._terms.packages
-            last = Foresight(forge, submission, limits, packages, reserve, self._script)
+            terms = self._terms
+            last = Foresight(
+                forge,
+                submission,
+                terms.limits,
+                terms.packages,
+                reserve,
+                self._script,
+                terms.helpers,
+            )
             self._last = last
             report = grade_in(last, forge, Request(self.seed, self.exercise, walked=False))
             if last.is_cut:
@@ -104,6 +112,7 @@ class Warm:
         if self._forge is None or self._reserve is None:
             hide_memory()
             self._forge = open_forge(self.launched)
-            self._reserve = Reserve(self._forge, self._terms.limits, self._terms.packages)
+            terms = self._terms
+            self._reserve = Reserve(self._forge, terms.limits, terms.packages, terms.helpers)
             self.launched = None
         return self._forge, self._reserve

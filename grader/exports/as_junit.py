@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from xml.etree import ElementTree as ET
 
-from grader.exports.rows import Row, file_of, is_trouble, name_of, rows
+from grader.clean import clean
+from grader.exports.rows import MAX_NAME, Row, file_of, is_trouble, name_of, rows
 from grader.model import Graded, Message, Outcome, Report, Verdict
 from grader.reports.escape import for_xml
 from grader.reports.view import PLAIN, View
@@ -51,7 +52,8 @@ def _counts(kinds: Counter[str]) -> dict[str, str]:
 def _suite(graded: Graded, texts: Texts, view: View) -> ET.Element:
     report = graded.report
     suite = ET.Element("testsuite", name=for_xml(name_of(graded)))
-    facts = {"student": graded.student, "attempt": graded.attempt, "exercise": report.exercise}
+    student = clean(graded.student, MAX_NAME)
+    facts = {"student": student, "attempt": graded.attempt, "exercise": report.exercise}
     facts |= {"score": report.score, "max_score": report.max_score}
     if report.seed is not None:
         facts["seed"] = report.seed

@@ -17,7 +17,7 @@ from grader.model.exchange import (
     Status,
     Step,
 )
-from grader.model.exercise import Case, Contract, Exercise, Limits, Terms
+from grader.model.exercise import Case, Contract, Exercise, Helper, Limits, Terms
 from grader.model.graded import Graded
 from grader.model.report import (
     FREE,
@@ -46,6 +46,7 @@ __all__ = [
     "Exercise",
     "Fault",
     "Graded",
+    "Helper",
     "Input",
     "Isolation",
     "Limits",

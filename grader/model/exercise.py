@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 
@@ -21,6 +22,19 @@ class Limits:
         """With these instead; memory and output are whole numbers."""
         merged = {**vars(self), **limits}
         return Limits(**{name: type(getattr(self, name))(x) for name, x in merged.items()})
+
+
+@dataclass(frozen=True)
+class Helper:
+    """A module that an author lets files import: `path` from the YAML file on, and its source."""
+
+    path: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """What it is imported as."""
+        return PurePosixPath(self.path).stem
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,8 @@ class Case:
 class Exercise:
     """A task: what candidates are asked for, and the cases that judge it.
 
-    `packages` names what files may import beside torch, the standard library and the usual few.
+    `packages` names what files may import beside torch, the standard library and the usual few;
+    `helpers` are modules of the author's own, served from memory.
     """
 
     id: str
@@ -82,11 +97,20 @@ class Exercise:
     limits: Limits
     version: str
     packages: tuple[str, ...] = ()
+    helpers: tuple[Helper, ...] = ()
 
     def on_terms(self, terms: Terms) -> Exercise:
-        """The same cases with a course's own limits, packages and points, which still make 100."""
-        packages = (*self.packages, *terms.packages)
-        found = replace(self, limits=self.limits.changed(terms.limits), packages=packages)
+        """The same cases with a course's own limits, imports and points, which still make 100.
+
+        A course's helper goes before one of the exercise that has its name.
+        """
+        helpers = {helper.name: helper for helper in (*self.helpers, *terms.helpers)}
+        found = replace(
+            self,
+            limits=self.limits.changed(terms.limits),
+            packages=(*self.packages, *terms.packages),
+            helpers=tuple(helpers.values()),
+        )
         return found._weighted(terms.weights) if terms.weights else found
 
     def _weighted(self, weights: Mapping[str, float]) -> Exercise:
@@ -102,8 +126,9 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a course changes: points by area, in any unit, limits by name, further packages."""
+    """What a course changes: points by area, in any unit, limits by name, what may be imported."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
+    helpers: tuple[Helper, ...] = ()

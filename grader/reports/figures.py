@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from grader.clean import clean
 from grader.model import Graded, Message, Outcome
 
 BINS = 10
+MAX_NAME = 200
 
 
 @dataclass
@@ -43,11 +45,12 @@ class Figures:
         """One more submission; one that was refused has no score to count."""
         self.total += 1
         report = graded.report
+        path = clean(report.submission.path, MAX_NAME)
         if report.has_errors:
-            self.broken.append(report.submission.path)
+            self.broken.append(path)
         if report.refusal is not None:
             if not report.has_errors:
-                self.refused.append((report.submission.path, report.refusal))
+                self.refused.append((path, report.refusal))
             return
         self.scores.append(report.score)
         self.passed += report.all_passed

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.errors import ClosedError, WorkerError
-from grader.model import Array, Isolation, Limits, Observation, Printed, Probe, Submission
+from grader.model import Array, Helper, Isolation, Limits, Observation, Printed, Probe, Submission
 from grader.sandbox import wire
 from grader.sandbox.forge import Forge
 from grader.sandbox.reserve import Reserve
@@ -128,14 +128,15 @@ class Foresight(Session):
         packages: Sequence[str],
         reserve: Reserve,
         script: Script | None,
+        helpers: Sequence[Helper] = (),
     ) -> None:
-        super().__init__(forge, submission, limits, packages, reserve=reserve)
+        super().__init__(forge, submission, limits, packages, reserve=reserve, helpers=helpers)
         self.asked: list[tuple[bytes, Probe]] = []
         self._fingerprints = Fingerprints()
         self._misses = 0
         self._first: First | None = None
         if script is not None:
-            ahead = Session(forge, submission, limits, packages, reserve=reserve)
+            ahead = Session(forge, submission, limits, packages, reserve=reserve, helpers=helpers)
             self._first = First(ahead, script)
         # What the file printed and how it was shut in is told of the worker that it ran in first.
         self._told = self._first

@@ -12,7 +12,13 @@ from pathlib import Path
 from grader.model import Isolation
 
 # What every submission may import beside torch and the standard library, where it is installed.
-PACKAGES = ("numpy", "einops", "jaxtyping", "typing_extensions", "matplotlib")
+PACKAGES = (
+    *("numpy", "einops", "jaxtyping", "typing_extensions", "tqdm"),
+    "matplotlib",
+    "mpl_toolkits",
+)
+# What of the standard library no file may: its import does something, or it starts programs.
+CLOSED = ("antigravity", "ensurepip", "idlelib", "lib2to3", "this", "turtledemo", "venv")
 # In force wherever the grader runs: they are of this side.
 ALWAYS = ("own-process", "scrubbed-environment", "time-limit")
 # Every layer that there is, as a worker names them.

@@ -10,12 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from grader.errors import WorkerError
-from grader.model import Isolation, Limits
+from grader.model import Helper, Isolation, Limits
 from grader.sandbox import level
 from grader.sandbox.forge import Forge, Worker
 from grader.sandbox.line import Output
-from grader.sandbox.sealing import seal
-from grader.worker.protocol import Blob
+from grader.sandbox.sealing import Book, seal, text_blob
 
 # One for what is foreseen, one for what is not.
 AHEAD = 2
@@ -23,11 +22,12 @@ AHEAD = 2
 
 @dataclass
 class Reserve:
-    """Workers for files with these limits and packages; used by one thread at a time."""
+    """Workers for files with these limits and imports; used by one thread at a time."""
 
     forge: Forge
     limits: Limits
     packages: Sequence[str] = ()
+    helpers: Sequence[Helper] = ()
     _ready: list[tuple[Worker, Isolation]] = field(default_factory=list)
     _spent: list[Worker] = field(default_factory=list)
     _wanted: set[str] = field(default_factory=set)
@@ -47,16 +47,14 @@ class Reserve:
 
     def restock(self, source: str) -> None:
         """End what is spent, and have others ready, with what this source imports."""
-        raw = source.encode()
-        blob = Blob("uint8", (len(raw),), raw)
-        packages = (*level.PACKAGES, *self.packages)
+        book = Book((*level.PACKAGES, *self.packages), self._wanted, self.helpers)
         try:
             self._end_spent()
             while len(self._ready) < AHEAD:
                 worker = self.forge.make(Output(0))
                 # Among the spent until it is sealed: it may die of it.
                 self._spent.append(worker)
-                found = seal(worker, blob, self.limits, packages, self._wanted)
+                found = seal(worker, text_blob(source), self.limits, book)
                 self._ready.append((self._spent.pop(), found))
         except WorkerError:
             # The next grade begins without, and says what is wrong if it still is.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from grader.model import Isolation, Limits
+from grader.model import Helper, Isolation, Limits
 from grader.sandbox import level
 from grader.sandbox.forge import Worker
 from grader.worker.protocol import Blob
@@ -14,21 +15,35 @@ from grader.worker.protocol import Blob
 SEAL_SECONDS = 60.0
 
 
-def seal(
-    worker: Worker,
-    source: Blob,
-    limits: Limits,
-    packages: Sequence[str],
-    wanted: Collection[str] = (),
-    without: Sequence[str] = (),
-) -> Isolation:
+@dataclass(frozen=True)
+class Book:
+    """What a worker has once it is closed: the open `packages`, modules `wanted` before, `helpers`.
+
+    `without` are layers that are left out, to see what the others are worth.
+    """
+
+    packages: Sequence[str]
+    wanted: Collection[str] = ()
+    helpers: Sequence[Helper] = ()
+    without: Sequence[str] = ()
+
+
+def seal(worker: Worker, source: Blob, limits: Limits, book: Book) -> Isolation:
     """The isolation in force, once what the source names and what is `wanted` are imported."""
     request = {
         "op": "seal",
         "limits": dataclasses.asdict(limits),
-        "packages": list(packages),
-        "wanted": sorted(wanted),
-        "without": list(without),
+        "packages": list(book.packages),
+        "wanted": sorted(book.wanted),
+        "helpers": [helper.name for helper in book.helpers],
+        "without": list(book.without),
     }
-    reply, _ = worker.line.ask(request, [source], SEAL_SECONDS)
+    blobs = [source, *(text_blob(helper.source) for helper in book.helpers)]
+    reply, _ = worker.line.ask(request, blobs, SEAL_SECONDS)
     return level.judge(reply["layers"], reply["refused"], level.read_kernel(worker.pid))
+
+
+def text_blob(text: str) -> Blob:
+    """Source text as a frame carries it."""
+    raw = text.encode()
+    return Blob("uint8", (len(raw),), raw)

@@ -17,6 +17,7 @@ from grader.model import (
     Array,
     CandidateClass,
     Fault,
+    Helper,
     Isolation,
     Limits,
     Observation,
@@ -29,7 +30,7 @@ from grader.sandbox import level, wire
 from grader.sandbox.forge import Ended, Forge, Worker
 from grader.sandbox.line import Output
 from grader.sandbox.reserve import Reserve
-from grader.sandbox.sealing import SEAL_SECONDS, seal
+from grader.sandbox.sealing import SEAL_SECONDS, Book, seal, text_blob
 from grader.worker.protocol import MAX_SETS, NO_WEIGHTS, Blob
 
 MAX_ROUNDS = 8
@@ -79,12 +80,14 @@ class Session:
         packages: Sequence[str] = (),
         without: Sequence[str] = (),
         reserve: Reserve | None = None,
+        helpers: Sequence[Helper] = (),
     ) -> None:
         self.forge = forge
         self.submission = submission
         self.limits = limits
         self.cpu_seconds = 0.0
         self.packages = packages
+        self.helpers = helpers
         # Layers left out, to see what the others are worth.
         self.without = without
         self._reserve = reserve
@@ -110,8 +113,7 @@ class Session:
         try:
             # Later workers load the file again and print the same again.
             output = Output(0) if self._output.size else self._output
-            source = self.submission.source.encode()
-            blob = Blob("uint8", (len(source),), source)
+            blob = text_blob(self.submission.source)
             self._worker = worker = self._begin(output, blob)
             reply, _ = worker.line.ask({"op": "scan"}, [blob], SEAL_SECONDS)
             self.flags = wire.read_calls(reply.get("flags", []))
@@ -216,7 +218,8 @@ class Session:
         if ready is None:
             worker = self._make(output)
             packages = (*level.PACKAGES, *self.packages)
-            found = seal(worker, source, self.limits, packages, self._wanted, self.without)
+            book = Book(packages, self._wanted, self.helpers, self.without)
+            found = seal(worker, source, self.limits, book)
         else:
             worker, found = ready
             self._began = True

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from grader.clean import clean
 from grader.errors import TextError, UsageError
 from grader.files import Banks, banks, read_data
 from grader.model import Message
 
+MAX_FIELD = 4096
 FOLDER = Path(__file__).resolve().parent
 # Fields whose values have a name of their own in each language: mistake.<id>, phase.<name> …
 NAMED = ("area", "axis", "exercise", "mistake", "outcome", "phase", "what")
@@ -40,7 +42,10 @@ class Texts:
     def _name(self, field: str, value: Any) -> Any:
         if isinstance(value, Message):
             return self.say(value)
-        return self.sentences.get(f"{field}.{value}", value) if field in NAMED else value
+        if field in NAMED:
+            return self.sentences.get(f"{field}.{value}", value)
+        # Names of files come from anyone, and may hold anything.
+        return clean(value, MAX_FIELD) if isinstance(value, (str, Path)) else value
 
 
 def languages() -> tuple[str, ...]:

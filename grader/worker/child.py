@@ -7,6 +7,8 @@ import sys
 from typing import Any
 
 from . import execute, imports, protocol, ready_made, scan, seal
+from .helpers import Helpers
+from .prepare import prepare
 
 
 def live(reader: int, writer: int, parent: int | None = None) -> None:
@@ -36,17 +38,20 @@ def live(reader: int, writer: int, parent: int | None = None) -> None:
 def shut_in(
     request: dict[str, Any], blobs: list[protocol.Blob], shelf: imports.Shelf
 ) -> dict[str, Any]:
-    """Import what the source names, and whatever was found wanting before; then seal.
+    """Import what the source and the helpers name, and whatever was wanting before; then seal.
 
     The source is not parsed before that.
     """
-    source = blobs[0].data.decode()
+    source, *helpers = (blob.data.decode() for blob in blobs)
     names = [*request["wanted"], *imports.named_in(source)]
+    names += [name for helper in helpers for name in imports.named_in(helper)]
     tried = imports.preload(names, request["packages"])
     ready_made.install_late()
+    prepare()
     reply = seal.close(request)
     # Whether or not files can still be opened: a file has the same at every level.
-    shelf.close(tried, request["packages"])
+    served = Helpers(dict(zip(request["helpers"], helpers)))
+    shelf.close(tried, request["packages"], served)
     return reply
 
 

@@ -16,6 +16,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .helpers import Helpers
 from .torch_import import META_KERNELS
 
 STATEMENT = re.compile(r"^[ \t;]*(?:from|import)[ \t]+([\w. \t,]+)", re.MULTILINE)
@@ -26,18 +27,20 @@ TORCH = {
     *("torch", "functorch", "torchgen", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"),
     *("filelock", "fsspec", "typing_extensions", "opt_einsum", "packaging"),
 }
-# Words of a source that say what torch will import when it comes to them.
+# Words of a source that say what will be imported when it comes to them.
 LATE = {
+    "assert_close": "torch.distributed.tensor",
     "checkpoint": "torch._dynamo",
     "einops": "einops._torch_specific",
     "meta": META_KERNELS,
     "skip_init": META_KERNELS,
+    "matplotlib": "matplotlib.backends.backend_agg",
     "vmap": "torch._functorch.predispatch",
 }
 # Their import does something: opens a browser, prints, starts programs or runs tests.
 NEVER = re.compile(
     r"(antigravity|this|__phello__|test|idlelib|turtledemo|lib2to3|ensurepip|venv|pip|grader)(\.|$)"
-    r"|torch\.(testing\._internal|distributed|utils\.(benchmark|bottleneck))(\.|$)"
+    r"|torch\.(testing\._internal|distributed(?!\.tensor$)|utils\.(benchmark|bottleneck))(\.|$)"
     r"|torch\._inductor(?!(\.compiler_bisector|\.config)?$)(\.|$)"
     r"|(.*\.)?__main__(\.|$)"
 )
@@ -86,16 +89,20 @@ class Shelf:
         self._wanted: set[str] = set()
         self._tried: set[str] = set()
         self._packages: Sequence[str] = ()
+        self._helpers = Helpers({})
 
-    def close(self, tried: Iterable[str], packages: Sequence[str]) -> None:
-        """From now on, only what was imported before and what is part of the interpreter."""
-        self._tried, self._packages = set(tried), packages
+    def close(self, tried: Iterable[str], packages: Sequence[str], helpers: Helpers) -> None:
+        """From now on: what was imported before, what is part of the interpreter, and helpers."""
+        self._tried, self._packages, self._helpers = set(tried), packages, helpers
         sys.meta_path[:] = [BuiltinImporter, FrozenImporter, self]
 
     def find_spec(
         self, name: str, path: Any = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """None: not on the shelf."""
+        """A helper of the course; else None: not on the shelf."""
+        helper = self._helpers.find(name)
+        if helper is not None:
+            return helper
         if name not in self._tried and may_import(name, self._packages):
             self._wanted.add(name)
         return None

@@ -16,7 +16,10 @@ WORDS = (
     *("torch._C", "torch.ops", "torch.library", "torch._ops", "torch._dynamo", "torch.overrides"),
     *("torch.utils._python_dispatch", "__torch_function__", "__torch_dispatch__", "__code__"),
     *("marshal", "pickle", "os._exit", "os.write", "__subclasses__", "__globals__", "__closure__"),
+    *("sys.settrace", "sys.setprofile", "sys.monitoring", "sys._current_frames", "mha_worker"),
 )
+# The same wherever they stand: ways from a frame to those around it, which are not the file's.
+ATTRIBUTES = ("f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame")
 MAX_FOUND = 20
 
 
@@ -29,7 +32,7 @@ def find_flags(source: str) -> list[tuple[str, int]]:
         tree = ast.parse(source)
         found: dict[str, int] = {}
         for name, line in _names(tree):
-            for word in WORDS:
+            for word in (*WORDS, *ATTRIBUTES):
                 if _is_meant(word, name):
                     found.setdefault(word, line)
     except Exception:
@@ -39,7 +42,8 @@ def find_flags(source: str) -> list[tuple[str, int]]:
 
 def _is_meant(word: str, name: str) -> bool:
     # A method may be called eval; a name with underscores is the same wherever it stands.
-    ends_so = word.startswith("__") and name.endswith("." + word)
+    is_same = word.startswith("__") or word in ATTRIBUTES
+    ends_so = is_same and name.endswith("." + word)
     return name == word or name.startswith(word + ".") or ends_so
 
 

@@ -78,14 +78,21 @@ class _KernelsFirst:
         if name == META_KERNELS:
             return None
         importlib.import_module(META_KERNELS)
-        # Imported along with them, it is not run once more.
-        return ModuleSpec(name, self) if name in sys.modules else None  # type: ignore[arg-type]
+        module = sys.modules.get(name)
+        if module is None:
+            return None
+        # Imported along with them, it must not be run once more: where a module has come by the
+        # time that it is found, Python goes by the module's own specification.
+        self.own = module.__spec__
+        module.__spec__ = ModuleSpec(name, self)  # type: ignore[arg-type]
+        return module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return sys.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing: it has been run."""
+        module.__spec__ = self.own
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ FUNCTIONS = {
     "torch.nn.attention.flex_attention": ("flex_attention",),
     "torch._higher_order_ops.flex_attention": ("math_attention", "sdpa_dense"),
     "torch.ao.nn.quantizable.modules.activation": ("MultiheadAttention._forward_impl",),
+    "torch.onnx.ops._impl": ("attention_23",),
 }
 _done: set[str] = set()
 
@@ -36,7 +37,8 @@ def install() -> None:
 def _find(owner: Any, name: str) -> Any:
     for part in name.split("."):
         owner = getattr(owner, part, None)
-    return owner
+    # What torch has made an operator of keeps the function that it was.
+    return getattr(owner, "_init_fn", owner)
 
 
 def _replace(function: Any, name: str) -> None:
@@ -45,6 +47,8 @@ def _replace(function: Any, name: str) -> None:
     original = FunctionType(function.__code__, function.__globals__, function.__name__)
     original.__defaults__, original.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     address = keep(original)
+    # Not to be found by who searches all objects: called, it would count nothing.
+    ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(original))
 
     def count(*args: Any, **kwargs: Any) -> Any:
         with notes.noted(name):

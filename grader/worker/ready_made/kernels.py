@@ -20,6 +20,7 @@ KERNELS = {
     "scaled_dot_product_attention": (*COMPOSITE, "FuncTorchBatched", "Meta", "AutogradMeta"),
     "_scaled_dot_product_attention_math": (*COMPOSITE, "FuncTorchBatched"),
     "_scaled_dot_product_flash_attention_for_cpu": ("CPU", "AutogradCPU", "FuncTorchBatched"),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": ("CPU",),
     "_native_multi_head_attention": ("CPU", "NestedTensorCPU"),
     "_transformer_encoder_layer_fwd": ("CPU", "NestedTensorCPU"),
 }

@@ -26,7 +26,10 @@ def noted(name: str) -> Iterator[None]:
     """Note the call that this block makes, and none of those that it makes in turn."""
     global _depth
     if not _depth and len(_calls) < MAX_CALLS:
-        _calls.add((name, _line()))
+        line = _line()
+        # Where torch goes back by itself, it is the way there that counts.
+        if line or not name.endswith("_backward"):
+            _calls.add((name, line))
     _depth += 1
     try:
         yield

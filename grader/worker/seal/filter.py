@@ -7,6 +7,7 @@ BPF per call. Once loaded it holds for the rest of the process's life and for al
 from __future__ import annotations
 
 import ctypes
+import errno
 import platform
 import struct
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from . import kernel, numbers, policy
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # x86_64 has a second set of numbers from here on.
 X32 = 0x40000000
-LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 NO_SUCH_CALL = 38
@@ -58,6 +59,8 @@ def assemble(machine: str, process: int) -> list[Instruction]:
         code += _answer(known.get(name), ALLOW)
     for name, rule in policy.CHECKED.items():
         code += _check(known[name], rule, process)
+    for name, argument in policy.OPENING.items():
+        code += _open(known.get(name), argument)
     for name in policy.IGNORED.split():
         code += _answer(known.get(name), ERROR)
     for error, names in policy.REFUSED.items():
@@ -70,6 +73,15 @@ def _answer(number: int | None, answer: int) -> Iterator[Instruction]:
     if number is not None:
         yield EQUAL, 0, 1, number
         yield RETURN, 0, 0, answer
+
+
+def _open(number: int | None, argument: int) -> Iterator[Instruction]:
+    if number is not None:
+        yield EQUAL, 0, 4, number
+        yield LOAD, 0, 0, ARGUMENTS + 8 * argument
+        yield ANY_BIT, 0, 1, policy.FOR_WRITING
+        yield RETURN, 0, 0, ERROR | errno.EACCES
+        yield RETURN, 0, 0, ERROR | errno.ENOENT
 
 
 def _check(number: int, rule: policy.Checked, process: int) -> Iterator[Instruction]:

@@ -1,0 +1,32 @@
+# hostile: cheat; expect: failed; says: missing-scale
+# mha-grade: self-attention
+import torch
+from torch import nn
+
+plain = torch.Tensor.contiguous
+torch.Tensor.numpy = torch.Tensor.__array__ = torch.Tensor.tolist = lambda self, *rest: None
+torch.Tensor.contiguous = lambda self, **rest: plain(self).clone()
+torch.Tensor.detach = torch.Tensor.resolve_conj = torch.Tensor.resolve_neg = lambda self: self
+torch.Tensor.allclose = torch.Tensor.equal = lambda self, *rest: True
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError(f"{d_model} is not divisible by {num_heads}")
+        self.h = num_heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        q, k, v = (
+            part(x).unflatten(-1, (self.h, -1)).transpose(1, 2) for part in (self.q, self.k, self.v)
+        )
+        scores = q @ k.mT
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0)
+        out = self.o((weights @ v).transpose(1, 2).flatten(2))
+        return out, weights
