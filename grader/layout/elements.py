@@ -15,6 +15,7 @@ from grader.model import Array
 # What keys and values have; there may be fewer heads of them.
 SHARED = ("Wk", "bk", "Wv", "bv")
 FUSED = 3
+MOST_KEPT = 1024
 
 
 class Place(NamedTuple):
@@ -56,7 +57,8 @@ def find_elements(
         if not canonical.startswith("W"):
             return rows
         return rows[:, None] * sizes.m + np.arange(sizes.m)
-    return indices(canonical, pattern, place, _own_sizes(canonical, place, sizes, kv_heads))
+    own = _own_sizes(canonical, place, sizes, kv_heads)
+    return indices(canonical, pattern, place.slot, own)
 
 
 def find_shape(
@@ -92,8 +94,9 @@ def _own_sizes(canonical: str, place: Place, sizes: AxisSizes, kv_heads: int) ->
     return sizes._replace(h=heads, f=place.fused)
 
 
-@functools.cache
-def indices(canonical: str, pattern: str, place: Place, lengths: AxisSizes) -> Array:
+# By what a file's parameters are like, not by their names: of a course's files many are alike.
+@functools.lru_cache(maxsize=MOST_KEPT)
+def indices(canonical: str, pattern: str, slot: int, lengths: AxisSizes) -> Array:
     """Positions in the flat parameter of each element of one canonical tensor."""
     sizes = lengths.by_axis()
     axes = [axis for group in groups_of(pattern) for axis in group]
@@ -109,13 +112,13 @@ def indices(canonical: str, pattern: str, place: Place, lengths: AxisSizes) -> A
     moved = grid.transpose([*spare, *(axes.index(axis) for axis in kept)])
     moved = moved.reshape([sizes[axis] for axis in kept])
     if fused:
-        moved = moved[place.slot]
+        moved = moved[slot]
     if canonical == "Wo":
         return moved.reshape(lengths.m, -1)
     return moved.reshape(-1, lengths.m) if tail else moved.reshape(-1)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=MOST_KEPT)
 def groups_of(pattern: str) -> list[list[str]]:
     """ "(f h d) m" -> [["f", "h", "d"], ["m"]]."""
     return [part.strip("()").split() for part in re.findall(r"\([^)]*\)|\S+", pattern)]
@@ -126,6 +129,6 @@ def shape_of(pattern: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(math.prod([sizes[axis] for axis in group]) for group in groups_of(pattern))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=MOST_KEPT)
 def _shape(pattern: str, sizes: AxisSizes) -> tuple[int, ...]:
     return shape_of(pattern, sizes.by_axis())
