@@ -7,7 +7,6 @@ after that is named with it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from grader.bank.draw import Problem, visibility
 from grader.bank.masks import Sizes
 from grader.calling import NotOfferedError
 from grader.calling.plan import MASKS
-from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for
+from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for, pairs_of
 from grader.model import Array, Case, Status
 
 # Sizes that no problem of the bank has, all different.
@@ -97,16 +96,13 @@ def _suspects(bench: Bench) -> Iterator[Mistake]:
 
 
 def _pairs(bench: Bench, problem: Problem) -> Iterator[list[Mistake]]:
-    """Two at once, where nothing is known yet: once a file with a mask, and once without."""
-    key = ("pairs", problem.mask is None)
-    if bench.carried or key in bench.remembered:
-        return
-    bench.remembered[key] = True
+    """Two at once beside what is known: once a file with a mask, and once without."""
     plain = problem.mask is None
-    known = [m for m in known_for(bench.contract) if m.is_structural == plain]
-    for one, other in itertools.combinations(known, 2):
-        if are_compatible([one], other):
-            yield [one, other]
+    if ("pairs", plain) in bench.remembered:
+        return
+    bench.remembered["pairs", plain] = True
+    known = (m for m in known_for(bench.contract) if m.is_structural == plain)
+    yield from pairs_of(known, bench.carried)
 
 
 def _fitting(

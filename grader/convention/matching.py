@@ -18,7 +18,7 @@ from grader.calling import CallPlan
 from grader.convention.found import Match
 from grader.definition import Weights
 from grader.layout import Layout, named_layout, propose
-from grader.mistakes import Mistake, are_compatible, combine, known_for
+from grader.mistakes import Mistake, combine, known_for, pairs_of
 from grader.model import Array, Contract, Parameter, Probe, Status
 
 SIZES = Sizes()
@@ -153,12 +153,9 @@ def match_pair(
     """The same with two known mistakes made, in one of the likeliest layouts."""
     for layout in proposals[:PAIRED]:
         is_shown = show(trials, layout, contract)
-        known = [m for m in known_for(contract) if m.is_structural or contract.causal]
-        for pair in itertools.combinations(known, 2):
-            if not are_compatible(pair[:1], pair[1]):
-                continue
+        for pair in pairs_of(m for m in known_for(contract) if m.is_structural or contract.causal):
             if is_shown(pair):
-                return Match(layout, replace(contract, wide=layout.wide), True, pair)
+                return Match(layout, replace(contract, wide=layout.wide), True, tuple(pair))
     return None
 
 

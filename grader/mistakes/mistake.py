@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,3 +70,12 @@ def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
     if "softmax" in taken and not further.is_structural:
         return False
     return not taken & set(further.steps)
+
+
+def pairs_of(known: Iterable[Mistake], made: Sequence[Mistake] = ()) -> Iterator[list[Mistake]]:
+    """Every two that can be made beside those `made`, in all ways but those of empty rows."""
+    ways = [w for one in known for w in one.ways() if w == one or "after_softmax" not in w.steps]
+    open_ways = [way for way in ways if are_compatible(made, way)]
+    for one, other in itertools.combinations(open_ways, 2):
+        if one.id != other.id and are_compatible([one], other):
+            yield [one, other]
