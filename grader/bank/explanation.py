@@ -96,12 +96,14 @@ def _suspects(bench: Bench) -> Iterator[Mistake]:
 
 
 def _pairs(bench: Bench, problem: Problem) -> Iterator[list[Mistake]]:
-    """Two at once beside what is known: once a file with a mask, and once without."""
-    plain = problem.mask is None
-    if ("pairs", plain) in bench.remembered:
+    """Two mistakes of masks at once, looked for once a file.
+
+    Others that are made at once were found with the layout.
+    """
+    if problem.mask is None or "pairs" in bench.remembered:
         return
-    bench.remembered["pairs", plain] = True
-    known = (m for m in known_for(bench.contract) if m.is_structural == plain)
+    bench.remembered["pairs"] = True
+    known = (mistake for mistake in known_for(bench.contract) if not mistake.is_structural)
     yield from pairs_of(known, bench.carried)
 
 

@@ -177,12 +177,12 @@ class Finder:
 
     def _with_output(self, places: Mapping[str, Place], cost: int) -> Iterator[Layout]:
         taken = {place.weight for place in places.values()}
-        inner = places["Wq"].pattern
-        order, turned = _inner_order(inner), _is_turned(inner)
+        first = places["Wq"]
+        order = _inner_order(first.pattern)
         # Split one way and merged another is rare, and right all the same.
         mixed = len(self.outputs) <= MAX_ALIKE
         outputs = [
-            (place, more + 2 * (_inner_order(place.pattern) != order) + self._strays(place, turned))
+            (place, more + 2 * (_inner_order(place.pattern) != order) + self._stray(place, first))
             for place, more in self.outputs
             if place.weight not in taken and (mixed or _inner_order(place.pattern) == order)
         ]
@@ -192,9 +192,11 @@ class Finder:
             # With q, k and v found, what is left is the output, whatever it is called.
             yield Layout({**places, "Wo": place}, cost + more + cost_of("o", place.weight) // 4)
 
-    def _strays(self, output: Place, turned: bool) -> int:
-        """What it costs to write q, k and v as x @ W and the output as nn.Linear, or so."""
-        return STRAYING * (_is_turned(output.pattern) == turned)
+    def _stray(self, output: Place, inner: Place) -> int:
+        """What it costs to write one as x @ W and the other as nn.Linear does, by choice."""
+        chosen = {p.name for p in self.parameters if p.owner not in LINEARS}
+        alike = _is_turned(output.pattern) != _is_turned(inner.pattern)
+        return 0 if alike or not {output.weight, inner.weight} <= chosen else STRAYING
 
     def _inner(self, fused: int) -> Iterator[tuple[Place, int]]:
         linear = LINEAR[fused]

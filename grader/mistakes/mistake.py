@@ -37,6 +37,10 @@ class Mistake:
         """True when it shows without any mask."""
         return not set(self.steps) <= UNDER_MASKS
 
+    def shows(self, hiding: bool) -> bool:
+        """True for a way that differs from the others without empty rows."""
+        return "after_softmax" not in self.steps or (hiding and "softmax" in self.steps)
+
     def ways(self) -> Iterator[Mistake]:
         """The same mistake by each of the steps that make it."""
         yield self
@@ -72,9 +76,15 @@ def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
     return not taken & set(further.steps)
 
 
-def pairs_of(known: Iterable[Mistake], made: Sequence[Mistake] = ()) -> Iterator[list[Mistake]]:
-    """Every two that can be made beside those `made`, in all ways but those of empty rows."""
-    ways = [w for one in known for w in one.ways() if w == one or "after_softmax" not in w.steps]
+def pairs_of(
+    known: Iterable[Mistake], made: Sequence[Mistake] = (), hiding: bool = False
+) -> Iterator[list[Mistake]]:
+    """Every two that can be made beside those `made`, in each way that shows.
+
+    What is done to weights that a mask hides shows only where something is `hiding`; and what is
+    done to empty rows, never.
+    """
+    ways = [way for one in known for way in one.ways() if way == one or way.shows(hiding)]
     open_ways = [way for way in ways if are_compatible(made, way)]
     for one, other in itertools.combinations(open_ways, 2):
         if one.id != other.id and are_compatible([one], other):
