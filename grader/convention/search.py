@@ -25,6 +25,7 @@ from grader.convention.matching import (
     match_names,
     match_right,
     match_wrong,
+    try_single,
     try_twice,
     without_norms,
 )
@@ -34,6 +35,7 @@ from grader.convention.positions import (
     speaks_of_slopes,
     speaks_of_turns,
 )
+from grader.convention.several import match_plain
 from grader.errors import UnusableSubmission
 from grader.layout import Layout, propose
 from grader.mistakes import combine
@@ -53,6 +55,7 @@ MAX_PLAIN = 3
 # How many kinds of positions are usual enough to be looked for behind a mistake everywhere.
 USUAL = 4
 PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
+TRIANGLES = re.compile(r"causal|tril|triu|future", re.IGNORECASE)
 PLAIN = ("",)
 OPEN_MASKS = tuple(
     MaskStyle(meaning, dtype, (form,))
@@ -159,6 +162,14 @@ class Search:
         usual = ((way.plainest(MAX_PLAIN), kinds[:USUAL]) for way, kinds in placed)
         rarer = ((way.plainest(1), kinds[USUAL:]) for way, kinds in placed[:1])
         yield from ((*one, match_mistaken) for one in (*usual, *rarer))
+        # Several mistakes take longest to look for.
+        yield from ((way, PLAIN, self.several(way, source)) for way in likely[:1] if not placed)
+
+    def several(self, way: Way, source: str) -> Callable[..., Match | None]:
+        """Looks for several mistakes at once in a plain module, causal where it speaks of it."""
+        single = try_single(way.contract, way.plan, self.run, way.parameters, self.seed)
+        may_be_causal = TRIANGLES.search(source) is not None
+        return functools.partial(match_plain, single=single, causal=may_be_causal)
 
     def walk(
         self, cls: CandidateClass, classes: Sequence[CandidateClass], head_multiple: int = 1

@@ -40,6 +40,20 @@ def match_several(
     return None
 
 
+def match_plain(
+    contracts: Sequence[Contract],
+    proposals: Sequence[Layout],
+    trials: Sequence[Trial],
+    *,
+    single: Sequence[Trial],
+    causal: bool,
+) -> Match | None:
+    """The same under each contract without a residual, and causal ones if asked for."""
+    own = [c for c in contracts if not c.residual and c.causal <= causal]
+    found = (match_several(contract, proposals, trials, single) for contract in own)
+    return next((match for match in found if match), None)
+
+
 def _suspects(
     contract: Contract,
     layouts: Sequence[Layout],
