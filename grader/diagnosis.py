@@ -40,6 +40,8 @@ FEW_TRACES = 3
 # Other mistakes are what comes of these.
 ROOTS = ("not-filled-in", "ready-made-attention")
 LARGEST = 4000
+# A function within a function, on one line.
+HELPER = " = lambda"
 
 
 def diagnose(
@@ -54,7 +56,7 @@ def diagnose(
     findings, departures = [], []
     for mistake, group in sorted(_group(bench, verdicts).items(), key=_rank):
         plain_first = sorted(group, key=lambda v: tracer.effort(v, mistake))
-        departure = tracer.search(plain_first, mistake)
+        departure = _outside(tracer.search(plain_first, mistake), statements)
         line = departure.line if departure else _said_line(group)
         if mistake in SURE:
             line = point(mistake, group, statements) or line
@@ -89,6 +91,25 @@ def _rank(item: tuple[str | None, list[Verdict]]) -> tuple[bool, float]:
 
 def _cost(group: Sequence[Verdict]) -> float:
     return sum(verdict.max_points - verdict.points for verdict in group)
+
+
+def _outside(departure: Departure | None, statements: Sequence[Statement]) -> Departure | None:
+    """Of a wrong operand that a helper made, as it makes the others: where it is taken."""
+    fields = departure.message.fields if departure else {}
+    if departure is None or "made" not in fields or "got" not in fields:
+        return departure
+    made, taken = (
+        next((one for one in reversed(statements) if one.line <= line), None)
+        for line in (fields["made"], fields["line"])
+    )
+    if (
+        made is None
+        or taken is None
+        or not (made.function != taken.function or HELPER in made.text)
+    ):
+        return departure
+    message = replace(departure.message, fields={**fields, "made": fields["line"]})
+    return replace(departure, line=fields["line"], message=message)
 
 
 def _said_line(group: Sequence[Verdict]) -> int | None:

@@ -77,6 +77,15 @@ DEPARTURES = {
         "unscaled",
         {"operation": "softmax", "name": "weights", "scores": line_of(SCALED)},
     ),
+    "scale-on-both": (
+        (
+            SCALED,
+            "q, k = q / math.sqrt(q.shape[-1]), k / math.sqrt(k.shape[-1]); scores = q @ k.mT",
+        ),
+        None,
+        "scaled-twice",
+        {"what": "k", "other": "q", "made": line_of(SCALED)},
+    ),
     "floored-scale": (
         (SCALED, "scores = q @ k.mT / int(math.sqrt(q.shape[-1]))"),
         None,
