@@ -16,12 +16,15 @@ from grader.bank.draw import Problem, visibility
 from grader.bank.masks import Sizes
 from grader.calling import NotOfferedError
 from grader.calling.plan import MASKS
+from grader.layout import Layout
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for, pairs_of
 from grader.model import Array, Case, Status
 
 # Sizes that no problem of the bank has, all different.
 OTHER = {"batch": 3, "q_len": 7, "kv_len": 8, "d_model": 22, "num_heads": 2}
 USUAL: dict[str, int] = {}
+# With queries and keys exchanged these are one function, until there is a mask.
+EXCHANGED, TURNED = "softmax-over-queries", "weights-transposed"
 # Without a mask to be given, these are mistakes in the causal one, which have names of their own.
 OF_MASKS = ("mask-ignored", "mask-transposed")
 
@@ -75,6 +78,8 @@ def weigh(bench: Bench) -> None:
     if len(bench.carried) != 1 or bench.layout is None:
         return
     made = bench.carried.pop()
+    if made.id == EXCHANGED:
+        made = _exchange(bench, bench.layout, made)
     everything = [[made], *([way] for way in _suspects(bench))]
     fitting = _check(bench, "weigh plain", _plain(bench, None), everything)
     # Where nothing came back, nothing is known but what the layout told.
@@ -83,6 +88,19 @@ def weigh(bench: Bench) -> None:
     names = list(dict.fromkeys(way.id for [way] in suspects))
     bench.carried.append(suspects[0][0])
     bench.alternatives[names[0]] = tuple(names[1:])
+
+
+def _exchange(bench: Bench, layout: Layout, made: Mistake) -> Mistake:
+    """Take queries for keys and keys for queries, if a mask is explained so and not otherwise."""
+    ways = [[way] for way in CATALOGUE[EXCHANGED].ways()]
+    if _check(bench, "as found", _shown(bench, None), ways):
+        return made
+    turned = CATALOGUE[TURNED]
+    bench.take(layout.exchanged())
+    if _check(bench, "exchanged", _shown(bench, None), [[turned]]):
+        return turned
+    bench.take(layout)
+    return made
 
 
 def _suspects(bench: Bench) -> Iterator[Mistake]:
