@@ -1,5 +1,6 @@
 """A case as a script of plain torch: it fails for a wrong file, and passes for a right one."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 from sources import HEADS, PLAIN
 from test_grading import UNKNOWN_LAYOUT
 
+from grader.audit import load_file
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.errors import UsageError
@@ -190,6 +192,18 @@ def test_scripts_tell_a_wrong_behaviour_from_a_right_one(script, tmp_path):
     for case, (*_, said) in BEHAVIOURS.items():
         code, printed = told[f"{case} wrong"]
         assert (code, said in printed) == (1, True), (case, printed)
+
+
+@pytest.mark.slow
+def test_no_script_finds_fault_with_a_right_file(script, tmp_path):
+    right = load_file("reference", "self-attention").source
+    scripts = {}
+    for case in load_exercise("self-attention").cases:
+        with contextlib.suppress(UsageError):
+            scripts[case.id] = script(right, case.id), right
+    assert len(scripts) > 80
+    told = run_all(scripts, tmp_path)
+    assert {case: said for case, (code, said) in told.items() if code} == {}
 
 
 @pytest.mark.slow

@@ -111,6 +111,9 @@ def _pose(bench: Bench, case: Case) -> Posed:
     if "forms" in args:
         drawn = bench.remask(case, drawn, "random", args["forms"][0])
     spreads, problem, _ = _redraw(bench, drawn, narrow, float(args.get("gain", GAIN)))
+    if args.get("storage") == "expanded":
+        alike = (np.repeat(x[:1], len(x), axis=0) for x in problem.inputs)
+        problem = replace(problem, inputs=tuple(alike))
     wide = "float32" if args.get("autocast") else narrow
     training: dict[str, Any] = {"train": True, "dropout": 0.0} if args.get("train") else {}
     if "probability" in args:

@@ -132,7 +132,7 @@ def _mask(name: str, item: Input) -> Iterator[str]:
             raise UsageError("repro.large")
         yield f"{name} = torch.tensor({value.tolist()!r}, dtype=torch.{item.dtype})"
         return
-    rows = value.reshape(-1, value.shape[-1]) == kinds[-1]
+    rows = value.reshape(-1, value.shape[-1]) == (True if item.dtype == "bool" else kinds[-1])
     yield f"{name}_rows = ("
     yield from (f'    "{"".join("1" if bit else "0" for bit in row)} "' for row in rows)
     yield ")"
