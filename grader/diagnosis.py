@@ -18,6 +18,7 @@ from grader.model import (
     NamedMistake,
     Observation,
     Outcome,
+    Probe,
     Status,
     Stride,
     Verdict,
@@ -173,11 +174,13 @@ class Tracer:
         return next((stride.line for stride in strides if stride.what == "context"), None)
 
     def walk(self) -> Sequence[Stride]:
-        """The shapes of one plain pass."""
-        return () if self.bench.layout is None else self._walk(self.bench.draw("walk"))
+        """The shapes of one plain pass; with weights of the file's own if others have no place."""
+        problem = self.bench.draw("walk")
+        own = self.bench.unloaded(problem) if self.bench.layout is None else None
+        return self._walk(problem, own)
 
-    def _walk(self, problem: Problem) -> Sequence[Stride]:
-        seen = self._run(problem)
+    def _walk(self, problem: Problem, probe: Probe | None = None) -> Sequence[Stride]:
+        seen = self._run(problem, probe)
         return walk(seen.trace, problem, self.sequences) if seen.status is Status.OK else ()
 
     def _pose(self, case: Case, verdict: Verdict) -> Problem | None:
@@ -189,8 +192,8 @@ class Tracer:
             problem = self.bench.remask(case, problem, "random", form)
         return problem if problem.truth.raw.size + problem.truth.output.size < LARGEST else None
 
-    def _run(self, problem: Problem) -> Observation:
+    def _run(self, problem: Problem, probe: Probe | None = None) -> Observation:
         try:
-            return self.bench.run(self.bench.probe(problem, trace=True))
+            return self.bench.run((probe or self.bench.probe(problem))._replace(trace=True))
         except NotOfferedError:
             return Observation(Status.UNREADABLE)

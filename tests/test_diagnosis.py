@@ -318,10 +318,14 @@ def test_walk_of_a_right_file_names_its_lines(grade_source):
     assert [s.line for s in found.walk] == sorted(s.line for s in found.walk)
 
 
-def test_file_without_a_layout_has_no_walk(grade_source):
+def test_walk_of_a_file_without_a_layout_has_shapes_in_numbers(grade_source):
     found = grade_source(UNKNOWN_LAYOUT, "self-attention")
     assert any(m.key == "convention.layout-unknown" for m in found.convention)
-    assert (found.diagnosis.walk, found.diagnosis.departures) == ((), ())
+    assert found.diagnosis.departures == ()
+    first = found.diagnosis.walk[0]
+    line = 1 + UNKNOWN_LAYOUT[: UNKNOWN_LAYOUT.index("q, k = x @")].count("\n")
+    assert (first.line, first.operation, first.shape) == (line, "matmul", "[2, 5, 18]")
+    assert {stride.what for stride in found.diagnosis.walk} == {""}
 
 
 def test_graded_file_gets_its_line_and_its_sentence(grade_source):
