@@ -18,7 +18,6 @@ from grader.model import (
     NamedMistake,
     Observation,
     Outcome,
-    Probe,
     Status,
     Stride,
     Verdict,
@@ -175,12 +174,10 @@ class Tracer:
 
     def walk(self) -> Sequence[Stride]:
         """The shapes of one plain pass; with weights of the file's own if others have no place."""
-        problem = self.bench.draw("walk")
-        own = self.bench.unloaded(problem) if self.bench.layout is None else None
-        return self._walk(problem, own)
+        return self._walk(self.bench.draw("walk"))
 
-    def _walk(self, problem: Problem, probe: Probe | None = None) -> Sequence[Stride]:
-        seen = self._run(problem, probe)
+    def _walk(self, problem: Problem) -> Sequence[Stride]:
+        seen = self._run(problem)
         return walk(seen.trace, problem, self.sequences) if seen.status is Status.OK else ()
 
     def _pose(self, case: Case, verdict: Verdict) -> Problem | None:
@@ -192,8 +189,9 @@ class Tracer:
             problem = self.bench.remask(case, problem, "random", form)
         return problem if problem.truth.raw.size + problem.truth.output.size < LARGEST else None
 
-    def _run(self, problem: Problem, probe: Probe | None = None) -> Observation:
+    def _run(self, problem: Problem) -> Observation:
+        pose = self.bench.unloaded if self.bench.layout is None else self.bench.probe
         try:
-            return self.bench.run((probe or self.bench.probe(problem))._replace(trace=True))
+            return self.bench.run(pose(problem)._replace(trace=True))
         except NotOfferedError:
             return Observation(Status.UNREADABLE)

@@ -70,6 +70,11 @@ SIGNS = [
         fail("values.differ", "dropout-of-zero"),
         "__init__> self.drop = nn.Dropout(dropout or 0.1)",
     ),
+    (
+        "training-mode-differs",
+        fail("dropout.mean-of-default", "dropout-of-zero"),
+        "forward> if mask is not None and (not self.training)",
+    ),
     ("training-mode-differs", fail("values.differ", "dropout-of-zero")),
     ("state-kept", fail("state.kept")),
     ("copy-shares-weights", fail("state.copy-leans")),
@@ -285,7 +290,7 @@ def test_costliest_mistake_stands_first():
         fail("dead.uniform", "dead-rows-float64", "uniform-dead-rows", 1.0),
         Verdict("shapes", "shapes", Outcome.PASSED, 1.0, 1.0),
     ]
-    found = diagnose(bench, EXERCISE, verdicts)
+    found = diagnose(bench, EXERCISE, verdicts, walked=False)
     assert [(m.mistake, m.cases) for m in found.mistakes] == [
         ("missing-scale", ("values", "values-wide-heads")),
         ("state-kept", ("no-state",)),
@@ -297,7 +302,8 @@ def test_costliest_mistake_stands_first():
 def test_line_of_an_exception_is_the_line_of_its_mistake():
     bench = Bench(EXERCISE.contract, None, refuse, None, 1)
     raised = fail("trouble.raised", "mask-none", "mask-none-used", line=14, text="bad operand")
-    found = diagnose(bench, EXERCISE, [fail("state.kept", "no-state", "mask-none-used"), raised])
+    verdicts = [fail("state.kept", "no-state", "mask-none-used"), raised]
+    found = diagnose(bench, EXERCISE, verdicts, walked=False)
     assert found.mistakes[0].line == 14
 
 
