@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -41,7 +42,7 @@ FEW_TRACES = 3
 ROOTS = ("not-filled-in", "ready-made-attention")
 LARGEST = 4000
 # A function within a function, on one line.
-HELPER = " = lambda"
+HELPER = re.compile(r"(\w+) = lambda")
 
 
 def diagnose(
@@ -94,7 +95,7 @@ def _cost(group: Sequence[Verdict]) -> float:
 
 
 def _outside(departure: Departure | None, statements: Sequence[Statement]) -> Departure | None:
-    """Of a wrong operand that a helper made, as it makes the others: where it is taken."""
+    """Of a wrong operand that a helper made, as it makes others: the call that asked for it."""
     fields = departure.message.fields if departure else {}
     if departure is None or "made" not in fields or "got" not in fields:
         return departure
@@ -102,14 +103,16 @@ def _outside(departure: Departure | None, statements: Sequence[Statement]) -> De
         next((one for one in reversed(statements) if one.line <= line), None)
         for line in (fields["made"], fields["line"])
     )
-    if (
-        made is None
-        or taken is None
-        or not (made.function != taken.function or HELPER in made.text)
-    ):
+    if made is None or taken is None:
         return departure
-    message = replace(departure.message, fields={**fields, "made": fields["line"]})
-    return replace(departure, line=fields["line"], message=message)
+    named = HELPER.match(made.text)
+    helper = named[1] if named else made.function if made.function != taken.function else None
+    if helper is None:
+        return departure
+    calls = [s.line for s in statements if s.function == taken.function and f"{helper}(" in s.text]
+    line = max((at for at in calls if at <= taken.line), default=taken.line)
+    message = replace(departure.message, fields={**fields, "made": line})
+    return replace(departure, line=line, message=message)
 
 
 def _said_line(group: Sequence[Verdict]) -> int | None:

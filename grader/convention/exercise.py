@@ -15,6 +15,7 @@ from grader.convention.matching import (
     match_names,
     match_right,
     match_wrong,
+    repeats,
     try_single,
     try_twice,
 )
@@ -44,7 +45,7 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     key = contract, built.parameters, seed
     asked = [contract], proposals, trials
     found = _remember((*key, *_told(trials)), lambda: match_right(*asked) or match_wrong(*asked))
-    if found is None:
+    if found is None and repeats(plan, run, trials):
         single = try_single(contract, plan, run, built.parameters, seed)
         found = _remember(
             (*key, *_told(trials), "and one token", *_told(single)),

@@ -154,6 +154,17 @@ def try_single(
     return _try_all(contract, plan, run, parameters, seed, tried)
 
 
+def repeats(plan: CallPlan, run: Run, trials: Sequence[Trial]) -> bool:
+    """False for a module that returns something else each time it is asked: nothing fits that."""
+    if not trials:
+        return True
+    probe = _probe(plan, trials[0].problem, trials[0].theta)
+    seen = run(probe._replace(calls=probe.calls * 2))
+    outputs = [one.tensors.get(plan.output) for one in seen.returned]
+    known = [output for output in outputs if output is not None]
+    return len(known) < 2 or np.array_equal(known[0], known[1], equal_nan=True)
+
+
 def _try_all(
     contract: Contract,
     plan: CallPlan,
@@ -175,13 +186,17 @@ def _try_all(
 
 
 def _output(plan: CallPlan, run: Run, problem: Problem, theta: dict[str, Array]) -> Array | None:
-    calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
-    built = plan.construct(problem.sizes.by_name())
-    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, zeroed=plan.zeroed)
-    seen = run(probe._replace(without_norms=bool(plan.norms)))
+    seen = run(_probe(plan, problem, theta))
     if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
         return None
     return plan.restore(seen.returned[0].tensors[plan.output].astype(float))
+
+
+def _probe(plan: CallPlan, problem: Problem, theta: dict[str, Array]) -> Probe:
+    calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
+    built = plan.construct(problem.sizes.by_name())
+    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, zeroed=plan.zeroed)
+    return probe._replace(without_norms=bool(plan.norms))
 
 
 def lengths(contract: Contract) -> Sizes:

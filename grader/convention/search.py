@@ -25,6 +25,7 @@ from grader.convention.matching import (
     match_names,
     match_right,
     match_wrong,
+    repeats,
     try_single,
     try_twice,
     without_norms,
@@ -144,6 +145,10 @@ class Search:
         0, come in between.
         """
         for way in self.walk(cls, classes):
+            yield way.plainest(LIKELIEST), PLAIN, match_right
+            if not repeats(way.plan, self.run, way.trials):
+                # What is another each time fits nothing, however much is tried.
+                way = replace(way, trials=())
             ways.append(way)
             yield way, PLAIN, match_right
         likely = ways[:MAX_WRONG]
