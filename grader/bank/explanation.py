@@ -26,7 +26,7 @@ USUAL: dict[str, int] = {}
 # With queries and keys exchanged these are one function, until there is a mask.
 EXCHANGED, TURNED = "softmax-over-queries", "weights-transposed"
 # Without a mask to be given, these are mistakes in the causal one, which have names of their own.
-OF_MASKS = ("mask-ignored", "mask-transposed")
+OF_MASKS = ("mask-ignored", "mask-transposed", "mask-shifted")
 
 
 def explain(bench: Bench, case: Case, problem: Problem, output: Array) -> Mistake | None:
