@@ -6,6 +6,7 @@ What does show, on the way of the values, is taken first, and two more are looke
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from grader.model import Contract
 
 # How many layouts, the likeliest, are tried.
 LAYOUTS = 2
+# And how many mistakes that one token shows, in each.
+FITTING = 2
 
 
 def match_several(
@@ -66,4 +69,5 @@ def _suspects(
         is_shown = show(single, layout, contract)
         if not is_shown([]):
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
-            yield from (([way], layout) for way in ways if is_shown([way]))
+            fitting = (([way], layout) for way in ways if is_shown([way]))
+            yield from itertools.islice(fitting, FITTING)
