@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
     LIKELIEST,
-    Trial,
     first_look,
     lengths,
     match_names,
@@ -37,11 +36,12 @@ from grader.convention.positions import (
     speaks_of_turns,
 )
 from grader.convention.several import match_plain
+from grader.convention.way import Way
 from grader.errors import UnusableSubmission
 from grader.layout import Layout, propose
 from grader.mistakes import combine
 from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
-from grader.rotary import WHOLE_PAIRS, bases_in, find_turn, name_turns
+from grader.rotary import WHOLE_PAIRS, bases_in, name_turns
 from grader.variations import LEANS, UNKNOWN
 
 ASKED = (*BUILD, ("causal", FLAG))
@@ -69,28 +69,6 @@ OPEN_MASKS = tuple(
 # right in neither must not look like both.
 OTHER_ORDER = ("sequence-first",)
 match_mistaken = functools.partial(match_wrong, besides=OTHER_ORDER)
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way of building and calling that returned something of the right shape."""
-
-    plan: CallPlan
-    contract: Contract
-    parameters: tuple[Parameter, ...]
-    proposals: tuple[Layout, ...]
-    trials: tuple[Trial, ...]
-
-    def plainest(self, count: int) -> Way:
-        """The same with its likeliest proposals alone."""
-        return replace(self, proposals=self.proposals[:count])
-
-    def contracts(self, positions: Sequence[str] = ("",)) -> list[Contract]:
-        """What a file may do by itself, plainest first."""
-        flags = itertools.product(positions, (False, True), (False, True))
-        plain = ((replace(self.contract, residual=r, causal=c), p) for p, r, c in flags)
-        heads = {p: turn.heads for p in positions if (turn := find_turn(p))}
-        return [replace(one, positions=p, head_multiple=heads.get(p, 1)) for one, p in plain]
 
 
 def find_convention(
