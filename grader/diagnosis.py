@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,6 +41,8 @@ FEW_TRACES = 3
 # Other mistakes are what comes of these.
 ROOTS = ("not-filled-in", "ready-made-attention")
 LARGEST = 4000
+# A function within a function, on one line.
+HELPER = re.compile(r"(\w+) = lambda")
 
 
 def diagnose(
@@ -54,7 +57,7 @@ def diagnose(
     findings, departures = [], []
     for mistake, group in sorted(_group(bench, verdicts).items(), key=_rank):
         plain_first = sorted(group, key=lambda v: tracer.effort(v, mistake))
-        departure = tracer.search(plain_first, mistake)
+        departure = _outside(tracer.search(plain_first, mistake), statements)
         line = departure.line if departure else _said_line(group)
         if mistake in SURE:
             line = point(mistake, group, statements) or line
@@ -89,6 +92,27 @@ def _rank(item: tuple[str | None, list[Verdict]]) -> tuple[bool, float]:
 
 def _cost(group: Sequence[Verdict]) -> float:
     return sum(verdict.max_points - verdict.points for verdict in group)
+
+
+def _outside(departure: Departure | None, statements: Sequence[Statement]) -> Departure | None:
+    """Of a wrong operand that a helper made, as it makes others: the call that asked for it."""
+    fields = departure.message.fields if departure else {}
+    if departure is None or "made" not in fields or "got" not in fields:
+        return departure
+    made, taken = (
+        next((one for one in reversed(statements) if one.line <= line), None)
+        for line in (fields["made"], fields["line"])
+    )
+    if made is None or taken is None:
+        return departure
+    named = HELPER.match(made.text)
+    helper = named[1] if named else made.function if made.function != taken.function else None
+    if helper is None:
+        return departure
+    calls = [s.line for s in statements if s.function == taken.function and f"{helper}(" in s.text]
+    line = max((at for at in calls if at <= taken.line), default=taken.line)
+    message = replace(departure.message, fields={**fields, "made": line})
+    return replace(departure, line=line, message=message)
 
 
 def _said_line(group: Sequence[Verdict]) -> int | None:
@@ -152,8 +176,8 @@ class Tracer:
         return next((stride.line for stride in strides if stride.what == "context"), None)
 
     def walk(self) -> Sequence[Stride]:
-        """The shapes of one plain pass."""
-        return () if self.bench.layout is None else self._walk(self.bench.draw("walk"))
+        """The shapes of one plain pass; with weights of the file's own if others have no place."""
+        return self._walk(self.bench.draw("walk"))
 
     def _walk(self, problem: Problem) -> Sequence[Stride]:
         seen = self._run(problem)
@@ -169,7 +193,8 @@ class Tracer:
         return problem if problem.truth.raw.size + problem.truth.output.size < LARGEST else None
 
     def _run(self, problem: Problem) -> Observation:
+        pose = self.bench.unloaded if self.bench.layout is None else self.bench.probe
         try:
-            return self.bench.run(self.bench.probe(problem, trace=True))
+            return self.bench.run(pose(problem)._replace(trace=True))
         except NotOfferedError:
             return Observation(Status.UNREADABLE)

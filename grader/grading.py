@@ -142,6 +142,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     exercise = request.load(named)
     bench = make_bench(convention, session, request)
     weigh(bench)
+    convention = replace(convention, match=replace(convention.match, layout=bench.layout))
     judged = tuple(judge_all(exercise, bench))
     has_failed = any(verdict.outcome is Outcome.FAILED for verdict in judged)
     statements = read_statements(submission.source) if has_failed else ()

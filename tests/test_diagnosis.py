@@ -70,6 +70,11 @@ SIGNS = [
         fail("values.differ", "dropout-of-zero"),
         "__init__> self.drop = nn.Dropout(dropout or 0.1)",
     ),
+    (
+        "training-mode-differs",
+        fail("dropout.mean-of-default", "dropout-of-zero"),
+        "forward> if mask is not None and (not self.training)",
+    ),
     ("training-mode-differs", fail("values.differ", "dropout-of-zero")),
     ("state-kept", fail("state.kept")),
     ("copy-shares-weights", fail("state.copy-leans")),
@@ -285,7 +290,7 @@ def test_costliest_mistake_stands_first():
         fail("dead.uniform", "dead-rows-float64", "uniform-dead-rows", 1.0),
         Verdict("shapes", "shapes", Outcome.PASSED, 1.0, 1.0),
     ]
-    found = diagnose(bench, EXERCISE, verdicts)
+    found = diagnose(bench, EXERCISE, verdicts, walked=False)
     assert [(m.mistake, m.cases) for m in found.mistakes] == [
         ("missing-scale", ("values", "values-wide-heads")),
         ("state-kept", ("no-state",)),
@@ -297,7 +302,8 @@ def test_costliest_mistake_stands_first():
 def test_line_of_an_exception_is_the_line_of_its_mistake():
     bench = Bench(EXERCISE.contract, None, refuse, None, 1)
     raised = fail("trouble.raised", "mask-none", "mask-none-used", line=14, text="bad operand")
-    found = diagnose(bench, EXERCISE, [fail("state.kept", "no-state", "mask-none-used"), raised])
+    verdicts = [fail("state.kept", "no-state", "mask-none-used"), raised]
+    found = diagnose(bench, EXERCISE, verdicts, walked=False)
     assert found.mistakes[0].line == 14
 
 
@@ -318,10 +324,14 @@ def test_walk_of_a_right_file_names_its_lines(grade_source):
     assert [s.line for s in found.walk] == sorted(s.line for s in found.walk)
 
 
-def test_file_without_a_layout_has_no_walk(grade_source):
+def test_walk_of_a_file_without_a_layout_has_shapes_in_numbers(grade_source):
     found = grade_source(UNKNOWN_LAYOUT, "self-attention")
     assert any(m.key == "convention.layout-unknown" for m in found.convention)
-    assert (found.diagnosis.walk, found.diagnosis.departures) == ((), ())
+    assert found.diagnosis.departures == ()
+    first = found.diagnosis.walk[0]
+    line = 1 + UNKNOWN_LAYOUT[: UNKNOWN_LAYOUT.index("q, k = x @")].count("\n")
+    assert (first.line, first.operation, first.shape) == (line, "matmul", "[2, 5, 18]")
+    assert {stride.what for stride in found.diagnosis.walk} == {""}
 
 
 def test_graded_file_gets_its_line_and_its_sentence(grade_source):

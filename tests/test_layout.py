@@ -298,6 +298,28 @@ def test_parameter_of_ones_own_may_be_transposed():
     assert {"(h d) m", "m (h d)"} <= found
 
 
+def own(*shapes):
+    """Parameters of one's own by name and shape."""
+    return [Parameter(name, shape, "", True) for name, shape in shapes]
+
+
+def test_who_writes_one_matrix_turned_writes_all_so():
+    """What q, k and v are is seen by the shape; a square output goes with them."""
+    found = propose(own(("mix", (M, 3 * M)), ("last", (M, M))), M, H)[0].places
+    assert [found[name].pattern for name in ("Wq", "Wk", "Wv")] == ["m (f h d)"] * 3
+    assert found["Wo"].pattern == "(h d) m"
+    rest = propose(own(("mix", (3 * M, M)), ("last", (M, M))), M, H)[0].places
+    assert (rest["Wq"].pattern, rest["Wo"].pattern) == ("(f h d) m", "m (h d)")
+
+
+@pytest.mark.parametrize(
+    ("name", "slots"), [("kqv", (1, 0, 2)), ("W_vqk.weight", (1, 2, 0)), ("mix", (0, 1, 2))]
+)
+def test_order_of_q_k_and_v_may_be_in_the_name(name, slots):
+    found = propose(own((name, (3 * M, M)), ("last", (M, M))), M, H)[0].places
+    assert tuple(found[role].slot for role in ("Wq", "Wk", "Wv")) == slots
+
+
 def test_biases_names_those_there():
     assert Layout(linears("qv"), 0).biases() == frozenset(("bq", "bv"))
 

@@ -1,5 +1,6 @@
 """A case as a script of plain torch: it fails for a wrong file, and passes for a right one."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 from sources import HEADS, PLAIN
 from test_grading import UNKNOWN_LAYOUT
 
+from grader.audit import load_file
 from grader.bank import load_exercise
 from grader.bank.bench import Bench
 from grader.errors import UsageError
@@ -26,7 +28,84 @@ CASES = {
     "mask-forms": (("~mask", "mask"), "Wrong at [sample, position]"),
     "dead-rows-float64": ((".nan_to_num(0.0)", ""), "nan"),
     "float32-values": ((SCALE, ""), "Wrong at [sample, position]"),
+    "dropout-in-eval": ((SCALE, ""), "Wrong at [sample, position]"),
     "indivisible-10-by-4": (("if d % h:", "if False:"), "Wrong: no ValueError."),
+}
+
+# A right file with dropout, and dead rows whose gradients are finite.
+RIGHT = PLAIN.replace("d, h)", "d, h, dropout=0.0)").replace(
+    "self.h = h", "self.h, self.drop, self.t = h, nn.Dropout(dropout), 1.0"
+)
+RIGHT = RIGHT.replace("(weights @ v)", "(self.drop(weights) @ v)")
+RIGHT = RIGHT.replace('float("-inf")', "torch.finfo(scores.dtype).min")
+LINEARS = "self.q, self.k, self.v, self.o = (nn.Linear(d, d) for _ in range(4))"
+NOT_SCALED = "(weights * (torch.rand_like(weights) >= self.drop.p) if self.training else weights)"
+COUNTED = "self.t += {}; scores = self.t * q @ k.mT"
+CACHED = """    def joined(self):
+        if self.t == 1.0:
+            self.t = self.o.weight.detach().clone(), self.o.bias.detach().clone()
+        return lambda x: nn.functional.linear(x, *self.t)
+
+"""
+# The case, what makes that file wrong in it, and what the script says of it then.
+BEHAVIOURS = {
+    "gradients-of-inputs": (("value = x", "value = x.detach()"), "Wrong gradient; of"),
+    "gradients-of-parameters": (("(weights) @", "(weights.detach()) @"), "Wrong gradient; of"),
+    "gradients-masked": (("/ math.sqrt", "/ 2 / math.sqrt"), "Wrong gradient; of"),
+    "dead-rows-gradients": (
+        ("scores.masked_fill(~mask, ", 'scores + torch.where(mask, 0.0, float("-inf")); ('),
+        "Wrong: a gradient is NaN or infinite, or does not reach an input.",
+    ),
+    "dropout-in-training": (
+        ("self.drop(weights)", "weights"),
+        "Wrong: two calls in training mode give the same output.",
+    ),
+    "dropout-scale": (
+        ("self.drop(weights)", NOT_SCALED),
+        "Wrong: the mean of many outputs in training mode is not the output of eval mode.",
+    ),
+    "dropout-after-training": (
+        ("scores = q @ k.mT", COUNTED.format("float(self.training)")),
+        "Wrong: after calls in training mode, eval mode gives another output than before.",
+    ),
+    "no-state": (
+        ("scores = q @ k.mT", COUNTED.format("1")),
+        "Wrong: after other calls, the first call gives another output than before.",
+    ),
+    "no-state-after-mask": (
+        ("scores = q @ k.mT", COUNTED.format("mask is not None")),
+        "Wrong: after other calls, the first call gives another output than before.",
+    ),
+    "inputs-unchanged": (
+        ("value = x", "value = x.mul_(1.5)"),
+        "Wrong: the call changed an argument.",
+    ),
+    "mask-unchanged": (("~mask", "mask.logical_not_()"), "Wrong: the call changed an argument."),
+    "registered": (
+        (LINEARS, LINEARS.replace("self.q,", "q,") + "\n        self.lost = [q]"),
+        ("self.q(query)", "self.lost[0](query)"),
+        "lost\nWrong: the attributes named above hold parameters that are not registered, or there"
+        " are none at all.",
+    ),
+    "every-parameter-used": (
+        (LINEARS, LINEARS + "\n        self.spare = nn.Linear(d, d)"),
+        "spare.weight spare.bias\nWrong: no gradient reaches the parameters named above.",
+    ),
+    "switches-untouched": (
+        ("scores = q @", "torch.manual_seed(0); scores = q @"),
+        "Wrong: a call in eval mode draws random numbers or changes a global setting of torch.",
+    ),
+    "deep-copy": (
+        (LINEARS, LINEARS + "\n        self.join = lambda t: self.o(t)"),
+        ("self.o((", "self.join(("),
+        "Wrong: the copy does not give what the original gave, once the original has other"
+        " weights.",
+    ),
+    "state-dict": (
+        ("self.o((", "self.joined()(("),
+        ("    def forward", CACHED + "    def forward"),
+        "Wrong: a second module that loaded the state_dict does not give what the first gave.",
+    ),
 }
 
 
@@ -92,6 +171,41 @@ def test_scripts_tell_a_wrong_file_from_a_right_one(script, tmp_path):
         assert (code, said in printed) == (1, True), (case, printed)
 
 
+def test_scripts_tell_a_wrong_behaviour_from_a_right_one(script, tmp_path):
+    scripts = {}
+    for case, (*changes, _) in BEHAVIOURS.items():
+        wrong = RIGHT
+        for old, new in changes:
+            assert old in wrong
+            wrong = wrong.replace(old, new)
+        text = script(wrong, case)
+        scripts |= {f"{case} wrong": (text, wrong), f"{case} right": (text, RIGHT)}
+    told = run_all(scripts, tmp_path)
+    right = {name: told[name] for name in told if name.endswith(" right")}
+    assert {name: code for name, (code, _) in right.items()} == {
+        f"{case} right": 0 for case in BEHAVIOURS
+    }
+    assert {printed.split("\n")[-2] for _, printed in right.values()} == {
+        "Right at these places.",
+        "Right in this; whether values are right is for other cases.",
+    }
+    for case, (*_, said) in BEHAVIOURS.items():
+        code, printed = told[f"{case} wrong"]
+        assert (code, said in printed) == (1, True), (case, printed)
+
+
+@pytest.mark.slow
+def test_no_script_finds_fault_with_a_right_file(script, tmp_path):
+    right = load_file("reference", "self-attention").source
+    scripts = {}
+    for case in load_exercise("self-attention").cases:
+        with contextlib.suppress(UsageError):
+            scripts[case.id] = script(right, case.id), right
+    assert len(scripts) > 80
+    told = run_all(scripts, tmp_path)
+    assert {case: said for case, (code, said) in told.items() if code} == {}
+
+
 @pytest.mark.slow
 def test_script_runs_on_its_own(script, tmp_path):
     (tmp_path / "mine.py").write_text(PLAIN, encoding="utf-8")
@@ -123,8 +237,8 @@ def test_path_of_the_file_cannot_break_the_script(forge, submit):
 REFUSED = {
     "no-such-case": "There is no case no-such-case in self-attention; the report of a file names"
     " its cases.",
-    "dropout-scale": "The case dropout-scale is not about the values of one call, so there is no"
-    " short script that shows it.",
+    "dropout-on-weights": "The case dropout-on-weights has no short script: what it looks at takes"
+    " more than torch and a few calls.",
 }
 
 

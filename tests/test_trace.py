@@ -11,6 +11,7 @@ from sources import (
     SOFTMAX,
     SPLIT,
     STYLES,
+    attention,
     line_of,
 )
 from test_recognise import RANDOM
@@ -76,6 +77,15 @@ DEPARTURES = {
         SOFTMAX,
         "unscaled",
         {"operation": "softmax", "name": "weights", "scores": line_of(SCALED)},
+    ),
+    "scale-on-both": (
+        (
+            SCALED,
+            "q, k = q / math.sqrt(q.shape[-1]), k / math.sqrt(k.shape[-1]); scores = q @ k.mT",
+        ),
+        None,
+        "scaled-twice",
+        {"what": "k", "other": "q", "made": line_of(SCALED)},
     ),
     "floored-scale": (
         (SCALED, "scores = q @ k.mT / int(math.sqrt(q.shape[-1]))"),
@@ -291,3 +301,56 @@ def test_nan_that_is_cleaned_away_is_no_departure(trace):
     steps, _, answer = trace(PLAIN, DEAD)
     assert any(np.isnan(step.value).any() for step in steps if step.value is not None)
     assert find_not_finite(steps, answer) is None
+
+
+IN_BLOCKS = """
+top = {full}
+total, summed = {zeros}, {zeros}
+for keys, values in zip(k.split(2, 2), v.split(2, 2)):
+    part = {scores}
+    new = torch.maximum(top, part.amax(-1, keepdim=True))
+    share = (part - new).exp()
+    total = total * (top - new).exp() + share.sum(-1, keepdim=True)
+    summed = summed * (top - new).exp() + share @ values
+    top = new
+"""
+MADE = [
+    ("q.new_full(q.shape[:3] + (1,), -1e30)", "q.new_zeros(q.shape[:3] + (1,))"),
+    ("torch.full(q.shape[:3] + (1,), -1e30)", "torch.zeros(q.shape[:3] + (1,))"),
+    ("torch.full_like(q[..., :1], -1e30)", "torch.zeros_like(q[..., :1])"),
+    ("torch.ones(q.shape[:3] + (1,)) * -1e30", "torch.empty(q.shape[:3] + (1,)).fill_(0)"),
+]
+SCORES = "q @ keys.mT / math.sqrt(q.shape[-1])"
+
+
+@pytest.mark.parametrize(("full", "zeros"), MADE)
+@pytest.mark.parametrize("wrong", [None, "q * 0.3 @ keys.mT"])
+def test_what_a_softmax_in_blocks_begins_with_is_no_departure(full, zeros, wrong, trace):
+    def write(scores):
+        blocks = IN_BLOCKS.format(full=full, zeros=zeros, scores=scores)
+        source = attention(mask=blocks, softmax="None", forward="x, mask=None")
+        source = source.replace("(weights @ v)", "(summed / total)")
+        return source.replace("        scores = q @ k.mT / math.sqrt(q.shape[-1])\n", "")
+
+    source = write(wrong or SCORES)
+    steps, problem, answer = trace(source, None, like=write(SCORES))
+    found = find_departure(steps, problem, 1, answer.output)
+    line = 1 + source[: source.index("part = ")].count("\n")
+    assert (found and found.line) == (wrong and line)
+
+
+def test_what_a_helper_makes_is_wrong_where_it_is_taken(grade_source):
+    """Not in the line that makes the others too."""
+    helper = (
+        "make = lambda i: [self.q, self.k, self.v][i](x)\n        q, k, v = make(0), make(1), None"
+    )
+    source = PLAIN.replace(f"q, k, v = {PROJECT}", helper)
+    split = "q, k = (t.unflatten(-1, (self.h, -1)).transpose(1, 2) for t in (q, k))"
+    source = source.replace(f"q, k, v = ({SPLIT} in (q, k, v))", split)
+    again = "make(1).unflatten(-1, (self.h, -1)).transpose(1, 2)"
+    source = source.replace("(weights @ v)", f"(weights @ {again})")
+    found = grade_source(source, EXERCISE).diagnosis
+    line = 1 + source[: source.index("output = ")].count("\n")
+    first = found.mistakes[0]
+    assert (first.mistake, first.line) == ("key-used-as-value", line)
+    assert found.departures[0].message.fields["made"] == line

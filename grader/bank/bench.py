@@ -95,6 +95,11 @@ class Bench:
         found: T = self.remembered[key]
         return found
 
+    def take(self, layout: Layout) -> None:
+        """Go on with this layout in place of the one before."""
+        self.layout = layout
+        self.written.clear()
+
     def rng(self, case: Case | str) -> np.random.Generator:
         """The random numbers of one case, or of a problem that several cases share."""
         return generator(self.seed, case if isinstance(case, str) else case.id)

@@ -7,7 +7,6 @@ after that is named with it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,14 +16,17 @@ from grader.bank.draw import Problem, visibility
 from grader.bank.masks import Sizes
 from grader.calling import NotOfferedError
 from grader.calling.plan import MASKS
-from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for
+from grader.layout import Layout
+from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for, pairs_of
 from grader.model import Array, Case, Status
 
 # Sizes that no problem of the bank has, all different.
 OTHER = {"batch": 3, "q_len": 7, "kv_len": 8, "d_model": 22, "num_heads": 2}
 USUAL: dict[str, int] = {}
+# With queries and keys exchanged these are one function, until there is a mask.
+EXCHANGED, TURNED = "softmax-over-queries", "weights-transposed"
 # Without a mask to be given, these are mistakes in the causal one, which have names of their own.
-OF_MASKS = ("mask-ignored", "mask-transposed")
+OF_MASKS = ("mask-ignored", "mask-transposed", "mask-shifted")
 
 
 def explain(bench: Bench, case: Case, problem: Problem, output: Array) -> Mistake | None:
@@ -76,6 +78,8 @@ def weigh(bench: Bench) -> None:
     if len(bench.carried) != 1 or bench.layout is None:
         return
     made = bench.carried.pop()
+    if made.id == EXCHANGED:
+        made = _exchange(bench, bench.layout, made)
     everything = [[made], *([way] for way in _suspects(bench))]
     fitting = _check(bench, "weigh plain", _plain(bench, None), everything)
     # Where nothing came back, nothing is known but what the layout told.
@@ -84,6 +88,19 @@ def weigh(bench: Bench) -> None:
     names = list(dict.fromkeys(way.id for [way] in suspects))
     bench.carried.append(suspects[0][0])
     bench.alternatives[names[0]] = tuple(names[1:])
+
+
+def _exchange(bench: Bench, layout: Layout, made: Mistake) -> Mistake:
+    """Take queries for keys and keys for queries, if a mask is explained so and not otherwise."""
+    ways = [[way] for way in CATALOGUE[EXCHANGED].ways()]
+    if _check(bench, "as found", _shown(bench, None), ways):
+        return made
+    turned = CATALOGUE[TURNED]
+    bench.take(layout.exchanged())
+    if _check(bench, "exchanged", _shown(bench, None), [[turned]]):
+        return turned
+    bench.take(layout)
+    return made
 
 
 def _suspects(bench: Bench) -> Iterator[Mistake]:
@@ -97,16 +114,15 @@ def _suspects(bench: Bench) -> Iterator[Mistake]:
 
 
 def _pairs(bench: Bench, problem: Problem) -> Iterator[list[Mistake]]:
-    """Two at once, where nothing is known yet: once a file with a mask, and once without."""
-    key = ("pairs", problem.mask is None)
-    if bench.carried or key in bench.remembered:
+    """Two mistakes of masks at once, looked for once a file.
+
+    Others that are made at once were found with the layout.
+    """
+    if problem.mask is None or "pairs" in bench.remembered:
         return
-    bench.remembered[key] = True
-    plain = problem.mask is None
-    known = [m for m in known_for(bench.contract) if m.is_structural == plain]
-    for one, other in itertools.combinations(known, 2):
-        if are_compatible([one], other):
-            yield [one, other]
+    bench.remembered["pairs"] = True
+    known = (mistake for mistake in known_for(bench.contract) if not mistake.is_structural)
+    yield from pairs_of(known, bench.carried)
 
 
 def _fitting(

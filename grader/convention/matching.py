@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -17,21 +16,16 @@ from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.convention.found import Match
 from grader.definition import Weights
-from grader.layout import Layout, named_layout, propose
-from grader.mistakes import Mistake, are_compatible, combine, known_for
+from grader.layout import Layout, named_layout
+from grader.mistakes import Mistake, combine, known_for
 from grader.model import Array, Contract, Parameter, Probe, Status
 
 SIZES = Sizes()
 LIKELIEST = 24
 # How many of them are tried with every way to make a mistake.
 CERTAIN = 4
-# How many with two mistakes at once.
-PAIRED = 1
 # With queries and keys exchanged this is the same function as a softmax over the queries.
 RELABELLED = ("weights-transposed",)
-# Matches found before, by all that they follow from, the oldest first.
-MATCHED: dict[Hashable, Match] = {}
-MOST_MATCHED = 64
 NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 
@@ -85,43 +79,6 @@ def show(
     return does
 
 
-def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> Match:
-    """The layout of a file whose contract is given.
-
-    A proposal counts when the definition agrees with the module, as it should be or with one
-    known mistake made; failing that, when the names alone settle it.
-    """
-    built = run(first_look(contract, plan))
-    if not built.parameters:
-        return Match(None, contract)
-    trials = try_twice(contract, plan, run, built.parameters, seed)
-    # What was drawn and returned settles the rest: a file graded again mostly returns the same.
-    key = contract, built.parameters, seed, tuple(map(_fingerprint, trials))
-    if key not in MATCHED:
-        if len(MATCHED) >= MOST_MATCHED:
-            del MATCHED[next(iter(MATCHED))]
-        MATCHED[key] = _match(contract, built.parameters, trials)
-    return MATCHED[key]
-
-
-def _fingerprint(trial: Trial) -> tuple[tuple[int, ...], bytes]:
-    """What was returned, its shape too, in a few bytes however large a file makes it."""
-    told = hashlib.blake2b(trial.output.tobytes(), digest_size=16)
-    return trial.output.shape, told.digest()
-
-
-def _match(contract: Contract, parameters: Sequence[Parameter], trials: Sequence[Trial]) -> Match:
-    known = propose(parameters, SIZES.d_model, SIZES.num_heads)
-    # An exercise asks for a head of keys and values to each head of queries.
-    proposals = [layout for layout in known if not layout.kv_heads]
-    found = match_right([contract], proposals, trials) or match_wrong([contract], proposals, trials)
-    by_name = match_names(contract, proposals, parameters)
-    # With names that settle it, two mistakes at once can be looked for as well later.
-    return found or (
-        by_name if by_name.layout else match_pair(contract, proposals, trials) or by_name
-    )
-
-
 def match_right(
     contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
 ) -> Match | None:
@@ -144,21 +101,6 @@ def match_wrong(
         for mistake in _shown(contract, rank, layout):
             if mistake.id not in besides and is_shown([mistake]):
                 return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
-    return None
-
-
-def match_pair(
-    contract: Contract, proposals: Sequence[Layout], trials: Sequence[Trial]
-) -> Match | None:
-    """The same with two known mistakes made, in one of the likeliest layouts."""
-    for layout in proposals[:PAIRED]:
-        is_shown = show(trials, layout, contract)
-        known = [m for m in known_for(contract) if m.is_structural or contract.causal]
-        for pair in itertools.combinations(known, 2):
-            if not are_compatible(pair[:1], pair[1]):
-                continue
-            if is_shown(pair):
-                return Match(layout, replace(contract, wide=layout.wide), True, pair)
     return None
 
 
@@ -200,29 +142,61 @@ def try_twice(
     contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
 ) -> list[Trial]:
     """Two draws of the parameters and what came of them; [] where one failed."""
-    trials = [_try(contract, plan, run, parameters, seed, number) for number in range(2)]
-    return [trial for trial in trials if trial] if all(trials) else []
+    tried = [(f"layout {number}", lengths(contract)) for number in range(2)]
+    return _try_all(contract, plan, run, parameters, seed, tried)
 
 
-def _try(
+def try_single(
+    contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
+) -> list[Trial]:
+    """The same with sequences of one token, of which there is nothing to weigh."""
+    tried = [("layout alone", replace(SIZES, q_len=1, kv_len=1))]
+    return _try_all(contract, plan, run, parameters, seed, tried)
+
+
+def repeats(plan: CallPlan, run: Run, trials: Sequence[Trial]) -> bool:
+    """False for a module that returns something else each time it is asked: nothing fits that."""
+    if not trials:
+        return True
+    probe = _probe(plan, trials[0].problem, trials[0].theta)
+    seen = run(probe._replace(calls=probe.calls * 2))
+    outputs = [one.tensors.get(plan.output) for one in seen.returned]
+    known = [output for output in outputs if output is not None]
+    return len(known) < 2 or np.array_equal(known[0], known[1], equal_nan=True)
+
+
+def _try_all(
     contract: Contract,
     plan: CallPlan,
     run: Run,
     parameters: Sequence[Parameter],
     seed: int,
-    number: int,
-) -> Trial | None:
-    rng = generator(seed, f"layout {number}")
-    problem = draw(rng, contract, lengths(contract), frozenset())
-    theta = {p.name: _values(rng, p.shape) for p in parameters}
+    tried: Sequence[tuple[str, Sizes]],
+) -> list[Trial]:
+    trials = []
+    for name, sizes in tried:
+        rng = generator(seed, name)
+        problem = draw(rng, contract, sizes, frozenset())
+        theta = {p.name: _values(rng, p.shape) for p in parameters}
+        output = _output(plan, run, problem, theta)
+        if output is None:
+            return []
+        trials.append(Trial(theta, problem, output))
+    return trials
+
+
+def _output(plan: CallPlan, run: Run, problem: Problem, theta: dict[str, Array]) -> Array | None:
+    seen = run(_probe(plan, problem, theta))
+    if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
+        return None
+    return plan.restore(seen.returned[0].tensors[plan.output].astype(float))
+
+
+def _probe(plan: CallPlan, problem: Problem, theta: dict[str, Array]) -> Probe:
     calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
     built = plan.construct(problem.sizes.by_name())
     probe = Probe(plan.class_name, **built, weights=theta, calls=calls, zeroed=plan.zeroed)
-    seen = run(probe._replace(without_norms=bool(plan.norms)))
-    if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
-        return None
-    output = seen.returned[0].tensors[plan.output].astype(float)
-    return Trial(theta, problem, plan.restore(output))
+    return probe._replace(without_norms=bool(plan.norms))
 
 
 def lengths(contract: Contract) -> Sizes:

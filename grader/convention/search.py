@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,12 +19,13 @@ from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
     LIKELIEST,
-    Trial,
     first_look,
     lengths,
     match_names,
     match_right,
     match_wrong,
+    repeats,
+    try_single,
     try_twice,
     without_norms,
 )
@@ -34,11 +35,13 @@ from grader.convention.positions import (
     speaks_of_slopes,
     speaks_of_turns,
 )
+from grader.convention.several import match_plain
+from grader.convention.way import Way
 from grader.errors import UnusableSubmission
 from grader.layout import Layout, propose
 from grader.mistakes import combine
 from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
-from grader.rotary import WHOLE_PAIRS, bases_in, find_turn, name_turns
+from grader.rotary import WHOLE_PAIRS, bases_in, name_turns
 from grader.variations import LEANS, UNKNOWN
 
 ASKED = (*BUILD, ("causal", FLAG))
@@ -53,6 +56,7 @@ MAX_PLAIN = 3
 # How many kinds of positions are usual enough to be looked for behind a mistake everywhere.
 USUAL = 4
 PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
+TRIANGLES = re.compile(r"causal|tril|triu|future", re.IGNORECASE)
 PLAIN = ("",)
 OPEN_MASKS = tuple(
     MaskStyle(meaning, dtype, (form,))
@@ -65,28 +69,6 @@ OPEN_MASKS = tuple(
 # right in neither must not look like both.
 OTHER_ORDER = ("sequence-first",)
 match_mistaken = functools.partial(match_wrong, besides=OTHER_ORDER)
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way of building and calling that returned something of the right shape."""
-
-    plan: CallPlan
-    contract: Contract
-    parameters: tuple[Parameter, ...]
-    proposals: tuple[Layout, ...]
-    trials: tuple[Trial, ...]
-
-    def plainest(self, count: int) -> Way:
-        """The same with its likeliest proposals alone."""
-        return replace(self, proposals=self.proposals[:count])
-
-    def contracts(self, positions: Sequence[str] = ("",)) -> list[Contract]:
-        """What a file may do by itself, plainest first."""
-        flags = itertools.product(positions, (False, True), (False, True))
-        plain = ((replace(self.contract, residual=r, causal=c), p) for p, r, c in flags)
-        heads = {p: turn.heads for p in positions if (turn := find_turn(p))}
-        return [replace(one, positions=p, head_multiple=heads.get(p, 1)) for one, p in plain]
 
 
 def find_convention(
@@ -141,6 +123,10 @@ class Search:
         0, come in between.
         """
         for way in self.walk(cls, classes):
+            yield way.plainest(LIKELIEST), PLAIN, match_right
+            if not repeats(way.plan, self.run, way.trials):
+                # What is another each time fits nothing, however much is tried.
+                way = replace(way, trials=())
             ways.append(way)
             yield way, PLAIN, match_right
         likely = ways[:MAX_WRONG]
@@ -159,6 +145,14 @@ class Search:
         usual = ((way.plainest(MAX_PLAIN), kinds[:USUAL]) for way, kinds in placed)
         rarer = ((way.plainest(1), kinds[USUAL:]) for way, kinds in placed[:1])
         yield from ((*one, match_mistaken) for one in (*usual, *rarer))
+        # Several mistakes take longest to look for.
+        yield from ((way, PLAIN, self.several(way, source)) for way in likely[:1] if not placed)
+
+    def several(self, way: Way, source: str) -> Callable[..., Match | None]:
+        """Looks for several mistakes at once in a plain module, causal where it speaks of it."""
+        single = try_single(way.contract, way.plan, self.run, way.parameters, self.seed)
+        may_be_causal = TRIANGLES.search(source) is not None
+        return functools.partial(match_plain, single=single, causal=may_be_causal)
 
     def walk(
         self, cls: CandidateClass, classes: Sequence[CandidateClass], head_multiple: int = 1

@@ -17,8 +17,10 @@ def list_troubles(report: Report) -> Iterator[Trouble]:
     Each the costliest first.
     """
     failed = [v for v in report.verdicts if v.outcome is Outcome.FAILED]
-    blockers = _find_blockers(report, failed)
     named = {mistake.mistake for mistake in report.diagnosis.mistakes}
+    # What has a name is told by its name, unless nothing at all can be told behind it.
+    found = _find_blockers(report, failed)
+    blockers = [blocker for blocker in found if _stops(blocker) or blocker.mistake not in named]
     yield from (_describe(report, blocker) for blocker in blockers)
     for mistake in report.diagnosis.mistakes:
         said = next((v.message for v in failed if v.mistake == mistake.mistake), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,6 +83,11 @@ class Layout:
         return {
             one: array for name, stacked in theta.items() for one, array in _scatter(name, stacked)
         }
+
+    def exchanged(self) -> Layout:
+        """The same with the parameters of queries and keys exchanged."""
+        places = {**self.places, "Wq": self.places["Wk"], "Wk": self.places["Wq"]}
+        return replace(self, places=places)
 
     def biases(self) -> frozenset[str]:
         """The canonical names of the biases this module has."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from grader.layout.elements import AxisSizes, Place, groups_of, shape_of
 from grader.layout.places import EACH_HEAD, Layout, head_width
-from grader.layout.roles import UNNAMED, bias_of, cost_of, role_of
+from grader.layout.roles import UNNAMED, bias_of, cost_of, order_in, role_of
 from grader.model import Parameter
 
 # Output rows first, as in nn.Linear; then x @ W; then the axes apart, as einsum likes them.
@@ -36,6 +36,8 @@ LINEARS = ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
 ONE_KV_HEAD = 40
 # A fused parameter says nothing of its order, but one order is by far the commonest.
 FUSED = 3
+# Who writes x @ W writes it throughout.
+STRAYING = 3
 MAX_PARAMETERS = 400
 # Every three of n square matrices could be q, k and v.
 MAX_ALIKE = 8
@@ -76,12 +78,12 @@ class Finder:
     def fused(self) -> Iterator[Layout]:
         """One parameter for q, k and v."""
         for (place, cost), order in itertools.product(
-            self._inner(3), itertools.permutations(range(3))
+            self._inner(3), itertools.permutations("qkv")
         ):
-            slots = zip(("Wq", "Wk", "Wv"), order)
-            places = {name: place._replace(slot=slot) for name, slot in slots}
-            # Orders other than q, k, v are rare.
-            yield from self._with_output(places, FUSED + cost + 3 * (order != (0, 1, 2)))
+            places = {f"W{role}": place._replace(slot=order.index(role)) for role in "qkv"}
+            # Orders other than the one in the name, else q, k, v, are rare.
+            rare = 3 * ("".join(order) != order_in(place.weight))
+            yield from self._with_output(places, FUSED + cost + rare)
 
     def pairs(self) -> Iterator[Layout]:
         """One parameter for k and v, or for q and k, and another for the third."""
@@ -122,7 +124,9 @@ class Finder:
                 roles = {role: fits[at] for role, at in zip("qkv", trio)}
                 if len({place.weight for place, _ in roles.values()}) < 3:
                     continue
-                cost = sum(c + cost_of(role, p.weight) for role, (p, c) in roles.items())
+                # As one writes the first, so one writes the others.
+                cost = sum({place.pattern: more for place, more in roles.values()}.values())
+                cost += sum(cost_of(role, place.weight) for role, (place, _) in roles.items())
                 cost += sum(a > b for a, b in itertools.combinations(trio, 2))
                 # Three projections written in three ways are rarer than three written in one.
                 cost += 2 * len({place.pattern for place, _ in roles.values()}) - 2
@@ -173,11 +177,12 @@ class Finder:
 
     def _with_output(self, places: Mapping[str, Place], cost: int) -> Iterator[Layout]:
         taken = {place.weight for place in places.values()}
-        order = _inner_order(places["Wq"].pattern)
+        first = places["Wq"]
+        order = _inner_order(first.pattern)
         # Split one way and merged another is rare, and right all the same.
         mixed = len(self.outputs) <= MAX_ALIKE
         outputs = [
-            (place, more + 2 * (_inner_order(place.pattern) != order))
+            (place, more + 2 * (_inner_order(place.pattern) != order) + self._stray(place, first))
             for place, more in self.outputs
             if place.weight not in taken and (mixed or _inner_order(place.pattern) == order)
         ]
@@ -186,6 +191,12 @@ class Finder:
         for place, more in outputs:
             # With q, k and v found, what is left is the output, whatever it is called.
             yield Layout({**places, "Wo": place}, cost + more + cost_of("o", place.weight) // 4)
+
+    def _stray(self, output: Place, inner: Place) -> int:
+        """What it costs to write one as x @ W and the other as nn.Linear does, by choice."""
+        chosen = {p.name for p in self.parameters if p.owner not in LINEARS}
+        alike = _is_turned(output.pattern) != _is_turned(inner.pattern)
+        return 0 if alike or not {output.weight, inner.weight} <= chosen else STRAYING
 
     def _inner(self, fused: int) -> Iterator[tuple[Place, int]]:
         linear = LINEAR[fused]
@@ -216,7 +227,7 @@ class Finder:
             shape, ones = parameter.shape, ""
             while len(shape) > 2 and shape[-1] == 1 and self.sizes["d"] > 1:
                 shape, ones = shape[:-1], ones + " 1"
-            for cost, pattern in enumerate((*linear, *free)):
+            for cost, pattern in _by_cost(linear, free):
                 if EACH_HEAD in parameter.name and groups_of(pattern)[0] != ["h"]:
                     continue
                 if shape_of(pattern, self.sizes | {"f": fused}) == shape:
@@ -252,8 +263,19 @@ def _stacks(parameters: Sequence[Parameter], num_heads: int) -> list[Parameter]:
     ]
 
 
+def _is_turned(pattern: str) -> bool:
+    """True where the width of the model comes before that of the heads."""
+    return pattern.index("m") < pattern.index("d")
+
+
 def _turn(pattern: str) -> str:
     return "m " + pattern.removesuffix(" m")
+
+
+def _by_cost(linear: Sequence[str], free: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Patterns, each with what it costs: x @ W comes next to nn.Linear, before heads in turn."""
+    for at, pattern in enumerate((*linear, *free)):
+        yield 1 if at == len(linear) else at + (0 < at < len(linear)), pattern
 
 
 def _without_model(pattern: str) -> str:

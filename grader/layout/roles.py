@@ -59,6 +59,12 @@ def role_of(name: str) -> str:
     return ""
 
 
+def order_in(name: str) -> str:
+    """The order of q, k and v in one parameter: as its name has it, "qkv" where it has none."""
+    found = (name[at : at + 3].lower() for at in range(len(name) - 2))
+    return next((three for three in found if set(three) == set("qkv")), "qkv")
+
+
 def cost_of(role: str, name: str) -> int:
     """0 when the name says so, more when it says nothing, most when it says otherwise."""
     said = role_of(name)

@@ -1,7 +1,7 @@
 """Known mistakes: each is the definition of attention with one step replaced."""
 
 from grader.mistakes.catalogue import CATALOGUE, known_for
-from grader.mistakes.mistake import Mistake, are_compatible, combine
+from grader.mistakes.mistake import Mistake, are_compatible, combine, pairs_of
 from grader.mistakes.naming import name_mistakes
 from grader.mistakes.pointing import SURE, point
 from grader.mistakes.statements import Statement, read_statements
@@ -15,6 +15,7 @@ __all__ = [
     "combine",
     "known_for",
     "name_mistakes",
+    "pairs_of",
     "point",
     "read_statements",
 ]

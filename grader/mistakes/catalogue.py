@@ -59,8 +59,9 @@ def masked(
 
 
 def filled(id_: str, fill: Callable[[Array, Array | None], Array]) -> Mistake:
-    """Hidden scores that become something else than -inf."""
-    return Mistake(id_, MASKS, {"hide": fill})
+    """Hidden scores that become something else than -inf; their weights may be zeroed later."""
+    zeroed = {"hide": fill, "after_softmax": masking.zero_hidden}
+    return Mistake(id_, MASKS, {"hide": fill}, others=(zeroed,))
 
 
 ENTRIES = (
@@ -171,10 +172,8 @@ ENTRIES = (
     masked(
         "mask-shifted",
         MASKS,
-        masking.shifted(1),
-        masking.shifted(-1),
-        masking.shifted_padding(1),
-        masking.shifted_padding(-1),
+        *masking.SHIFTS,
+        *(masking.beside_causal(way) for way in masking.SHIFTS),
     ),
     masked("mask-of-first-sample", MASKS, masking.first_sample),
     masked("mask-of-first-head", MASKS, masking.first_head, per_head=True),

@@ -22,13 +22,14 @@ NARROW = ("float16", "bfloat16")
 
 
 class Extent(NamedTuple):
-    """The sizes of a case, and whether it shows a mask."""
+    """The sizes of a case, whether it shows a mask, and whether each sample has its own."""
 
     batch: int
     shortest: int
     longest: int
     heads: int
     masked: bool
+    apart: bool
 
 
 def name_by_sizes(exercise: Exercise, verdicts: Sequence[Verdict]) -> str | None:
@@ -49,6 +50,8 @@ def name_by_sizes(exercise: Exercise, verdicts: Sequence[Verdict]) -> str | None
     ]
     if all(e.masked for e in bad):
         good = [e for e in good if e.masked]
+    if all(e.apart for e in bad):
+        good = [e for e in good if e.apart]
     if not good:
         return None
     found = None if others else _single(bad, good)
@@ -75,4 +78,5 @@ def _measure(case: Case, two: bool) -> Extent:
     sizes = {**DEFAULT, **dict(case.args.get("sizes") or {})}
     lengths = (sizes["q_len"], sizes["kv_len"]) if two else (sizes["q_len"],)
     masked = bool({"mask", "masks", "forms"} & set(case.args))
-    return Extent(sizes["batch"], min(lengths), max(lengths), sizes["num_heads"], masked)
+    apart = "b" in str(dict(case.args.get("mask") or {}).get("form", "")).split()
+    return Extent(sizes["batch"], min(lengths), max(lengths), sizes["num_heads"], masked, apart)

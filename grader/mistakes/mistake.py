@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,10 @@ class Mistake:
     def is_structural(self) -> bool:
         """True when it shows without any mask."""
         return not set(self.steps) <= UNDER_MASKS
+
+    def shows(self, hiding: bool) -> bool:
+        """True for a way that differs from the others without empty rows."""
+        return "after_softmax" not in self.steps or (hiding and "softmax" in self.steps)
 
     def ways(self) -> Iterator[Mistake]:
         """The same mistake by each of the steps that make it."""
@@ -69,3 +74,18 @@ def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
     if "softmax" in taken and not further.is_structural:
         return False
     return not taken & set(further.steps)
+
+
+def pairs_of(
+    known: Iterable[Mistake], made: Sequence[Mistake] = (), hiding: bool = False
+) -> Iterator[list[Mistake]]:
+    """Every two that can be made beside those `made`, in each way that shows.
+
+    What is done to weights that a mask hides shows only where something is `hiding`; and what is
+    done to empty rows, never.
+    """
+    ways = [way for one in known for way in one.ways() if way == one or way.shows(hiding)]
+    open_ways = [way for way in ways if are_compatible(made, way)]
+    for one, other in itertools.combinations(open_ways, 2):
+        if one.id != other.id and are_compatible([one], other):
+            yield [one, other]

@@ -115,13 +115,20 @@ POINTERS: dict[str, Sequence[str]] = {
     "causal-mask-missing": UNUSED,
     "padding-mask-ignored": UNUSED,
     "mask-ignored": UNUSED,
-    "masks-joined-by-or": (OUTSIDE + r".*( \| |logical_or|\|=)",),
+    "masks-joined-by-or": (
+        OUTSIDE + r".*( \| |logical_or|\|=)",
+        # Of what is hidden, and is or.
+        OUTSIDE + r".*( & |logical_and|&=)",
+    ),
     "padding-on-query-axis": (
         MASK + r"(\[:, None, :, None\]|\[\.\.\., None\]"
         r"|\.unsqueeze\((-1|3)\)|\.(view|reshape)\(.*, 1\))",
     ),
     "mask-transposed": (r"mask.*(transpose\(|\.mT|\.T\b|permute\(|swapaxes\()",),
-    "mask-shifted": (r"\.roll\(|torch\.roll|\bcat\(.*mask|F\.pad",),
+    "mask-shifted": (
+        r"\.roll\(|torch\.roll|\bcat\(.*mask|F\.pad",
+        OUTSIDE + r"\w+ = .*\barange\(.* (<=|>=|<|>) .*len",
+    ),
     "mask-of-first-sample": (MASK + r"(\[(0|:1)\]|\.select\(0)",),
     "mask-of-first-head": (MASK + r"(\[(0, 0|:, :1|:, 0)|\.select\(1)",),
     "one-head-for-all": (r"slice\(0,", r"\[:, (:1|0)\b"),

@@ -106,6 +106,7 @@ RULES = (
         case=r"^dropout-of-zero$",
         source=r"(drop\w*|\bp|rate) or |= 0(\.0)? else|if (drop\w*|p|rate) else",
     ),
+    Rule("training-mode-differs", r"dropout\.mean-of-default", source=r"(if|elif) .*\.training\b"),
     Rule("training-mode-differs", VALUES, case=r"^dropout-of-zero$", among=r"^dropout-under-mask"),
     Rule("state-kept", r"state\.(kept|changed-by-training|not-loaded)"),
     Rule("copy-shares-weights", r"state\.copy-leans"),

@@ -121,7 +121,7 @@ def _convention(report: Report, texts: Texts) -> Iterator[str]:
 def _walk(report: Report, texts: Texts) -> Iterator[str]:
     yield from wrap(texts("heading.walk"), "", "  ")
     strides = report.diagnosis.walk
-    if not strides:
+    if not any(stride.what for stride in strides):
         yield from wrap(texts("walk.unknown"))
     names = max((columns(stride.name) for stride in strides), default=0)
     done = max((columns(stride.operation) for stride in strides), default=0)

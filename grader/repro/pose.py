@@ -7,15 +7,19 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grader.bank.bench import Bench
+from grader.bank.checks import WEIGHTLESS
+from grader.bank.checks.gradients import TOLERANCES, expect, gradients_seen
 from grader.bank.draw import BIAS, GAIN, Problem
 from grader.calling import NotOfferedError
 from grader.errors import UsageError
 from grader.model import Array, Case, Exercise, Parameter, Probe, Settings, Status
 from grader.precision import PRECISIONS
+from grader.repro.behaviours import BEHAVIOURS
 
 # Checks that judge one call by the values that the definition gives for it.
 SHOWN = (
@@ -28,8 +32,16 @@ SHOWN = (
     "keeps_dtype",
     "takes_mask_forms",
     "first_query_sees_itself",
+    "is_off_in_eval",
+    "moves_with_dtype",
     "raises_for_indivisible",
 )
+GRADIENTS = "matches_gradients"
+FEW_SLOPES = 2
+# Mean nothing in a module without dropout.
+OF_DROPOUT = ("is_on_in_training", "scales_inversely", "averages_to_eval")
+# What is called in between, as the check does.
+OTHER = {"batch": 3, "q_len": 4, "kv_len": 6}
 VISIBLE = "visible"
 EVERYTHING: Mapping[str, str] = MappingProxyType({})
 MAX_NUMBERS = 200_000
@@ -40,7 +52,9 @@ class Posed:
     """One call: the probe that makes it, and what to expect; `expected` of None is ValueError.
 
     `spreads` are the parameters in the order in which they are drawn, with the standard deviation
-    of each; the inputs follow them. `rows` are the places [b, l] of the output to look at.
+    of each; the inputs follow them, whose shapes [b, l, m] are `lengths`. `rows` are the places
+    [b, l] of the output to look at; `slopes` are gradients of the sum of the output times the
+    `cotangent`, which is drawn last. Where there is neither, the case is about behaviour.
     """
 
     case: Case
@@ -51,6 +65,15 @@ class Posed:
     expected: Array | None = None
     rows: tuple[tuple[int, int], ...] = ()
     allowed: float = 0.0
+    slopes: tuple[Slope, ...] = ()
+
+
+class Slope(NamedTuple):
+    """One number of a gradient: of an argument by its position or a parameter by its name."""
+
+    of: int | str
+    place: tuple[int, ...]
+    value: float
 
 
 def pose_case(
@@ -66,14 +89,16 @@ def pose_case(
     said = (visibility.get(name) for name in (case.id, case.area, "default"))
     if next((one for one in said if one is not None), VISIBLE) != VISIBLE:
         raise UsageError("repro.hidden", wanted=wanted)
-    if case.check not in SHOWN:
+    if case.check not in (*SHOWN, *BEHAVIOURS, GRADIENTS):
         raise UsageError("repro.several", wanted=wanted)
     if case.check == "raises_for_indivisible":
         return Posed(case, _plain(bench.build(case.args["d_model"], case.args["num_heads"])))
-    if bench.layout is None:
+    if bench.layout is None and case.check not in WEIGHTLESS:
         raise UsageError("repro.no-layout", wanted=wanted)
     try:
-        return _pose(bench, case)
+        if case.check in BEHAVIOURS:
+            return _pose_behaviour(bench, case)
+        return _pose_gradients(bench, case) if case.check == GRADIENTS else _pose(bench, case)
     except NotOfferedError:
         raise UsageError("repro.not-offered", wanted=wanted) from None
 
@@ -85,9 +110,14 @@ def _pose(bench: Bench, case: Case) -> Posed:
     drawn = bench.draw(case, args.get("sizes"), **options)
     if "forms" in args:
         drawn = bench.remask(case, drawn, "random", args["forms"][0])
-    spreads, problem = _redraw(bench, drawn, narrow, float(args.get("gain", GAIN)))
+    spreads, problem, _ = _redraw(bench, drawn, narrow, float(args.get("gain", GAIN)))
+    if args.get("storage") == "expanded":
+        alike = (np.repeat(x[:1], len(x), axis=0) for x in problem.inputs)
+        problem = replace(problem, inputs=tuple(alike))
     wide = "float32" if args.get("autocast") else narrow
-    training = {"train": True, "dropout": 0.0} if args.get("train") else {}
+    training: dict[str, Any] = {"train": True, "dropout": 0.0} if args.get("train") else {}
+    if "probability" in args:
+        training = {"dropout": args["probability"]}
     probe = bench.probe(
         problem,
         storage=str(args.get("storage", "contiguous")),
@@ -104,6 +134,52 @@ def _pose(bench: Bench, case: Case) -> Posed:
     return Posed(case, _plain(probe), spreads, lengths, narrow, expected, rows, allowed)
 
 
+def _pose_behaviour(bench: Bench, case: Case) -> Posed:
+    """The calls of the case on parameters that are drawn; what comes of them need not be known."""
+    args = case.args
+    probability = args.get("probability")
+    if probability is not None and not bench.plan.has_dropout and case.check in OF_DROPOUT:
+        raise NotOfferedError("dropout")
+    problem = bench.draw(case, args.get("sizes"), mask=args.get("mask"))
+    others = [bench.remask(case, problem, m["kind"], m["form"]) for m in args.get("masks") or ()]
+    if case.check == "keeps_no_state" and not others:
+        problem = bench.draw(case)
+        other = bench.draw(case, args.get("sizes") or OTHER)
+        others = [other] * int(args.get("repeats", 1))
+    calls = tuple(bench.call(one) for one in (problem, *others))
+    dropout = probability if bench.plan.has_dropout else None
+    dtype = str(args.get("dtype", "float64"))
+    probe = _plain(bench.probe(problem, calls=calls, dropout=dropout, dtype=dtype))
+    spreads = _spreads(bench, problem, GAIN)
+    lengths = tuple(x.shape for x in problem.inputs)
+    return Posed(case, probe, tuple((p.name, s) for p, s in spreads), lengths, dtype)
+
+
+def _pose_gradients(bench: Bench, case: Case) -> Posed:
+    """The numbers of the gradients that are farthest off, of inputs or of parameters."""
+    args = case.args
+    dtype, of = str(args.get("dtype", "float64")), str(args.get("of", "inputs"))
+    drawn = bench.draw(case, args.get("sizes"), mask=args.get("mask"))
+    spreads, problem, cotangent = _redraw(bench, drawn, dtype, GAIN)
+    training: dict[str, Any] = {"train": True, "dropout": 0.0} if args.get("train") else {}
+    seen = bench.run(bench.probe(problem, dtype=dtype, cotangent=cotangent, **training))
+    known = gradients_seen(bench, seen) if seen.status is Status.OK else {}
+    expected = expect(bench, problem, cotangent, of)
+    slopes: list[Slope] = []
+    for name, wanted in expected.items():
+        at = bench.inputs_in_call().index(name) if of == "inputs" else name
+        got = known.get((of, name))
+        if of == "inputs":
+            wanted = bench.plan.arrange(wanted)
+            got = None if got is None else bench.plan.arrange(got)
+        slopes += [Slope(at, i, float(wanted[i])) for i in _farthest(got, wanted, FEW_SLOPES)]
+    largest = max(np.abs(wanted).max(initial=0.0) for wanted in expected.values())
+    probe = _plain(bench.probe(problem, dtype=dtype, **training))
+    lengths = tuple(x.shape for x in problem.inputs)
+    allowed = TOLERANCES[dtype] * float(largest)
+    return Posed(case, probe, spreads, lengths, dtype, allowed=allowed, slopes=tuple(slopes))
+
+
 def _plain(probe: Probe) -> Probe:
     """The probe, if it can be written as a plain call."""
     arguments = (*probe.construct, *probe.construct_named.values())
@@ -114,23 +190,31 @@ def _plain(probe: Probe) -> Probe:
 
 def _redraw(
     bench: Bench, problem: Problem, narrow: str, gain: float
-) -> tuple[tuple[tuple[str, float], ...], Problem]:
-    """The same with parameters and inputs that `random.Random` draws, in this order."""
+) -> tuple[tuple[tuple[str, float], ...], Problem, Array]:
+    """The same with parameters, inputs and a cotangent drawn by `random.Random`, in this order."""
     sizes = problem.sizes
-    built = bench.build(sizes.d_model, sizes.num_heads)._replace(describe=True)
-    found = [p for p in bench.run(built).parameters if p.registered]
-    spreads = tuple((p.name, _spread(p, gain, sizes.d_model)) for p in found)
-    shapes = [p.shape for p in found] + [x.shape for x in problem.inputs]
+    found = _spreads(bench, problem, gain)
+    shapes = [p.shape for p, _ in found] + [x.shape for x in problem.inputs]
+    shapes.append(problem.truth.output.shape)
     if sum(math.prod(shape) for shape in shapes) > MAX_NUMBERS:
         raise UsageError("repro.large")
     numbers, store = random.Random(bench.seed), PRECISIONS[narrow].store
-    widths = [spread for _, spread in spreads] + [1.0] * len(problem.inputs)
-    drawn = [store(_normal(numbers, shape, width)) for shape, width in zip(shapes, widths)]
+    widths = [spread for _, spread in found] + [1.0] * (len(problem.inputs) + 1)
+    *drawn, cotangent = (store(_normal(numbers, s, width)) for s, width in zip(shapes, widths))
     assert bench.layout is not None
-    theta = dict(zip((p.name for p in found), drawn))
+    theta = dict(zip((p.name for p, _ in found), drawn))
     weights = bench.layout.read(theta, sizes.num_heads)
     inputs = tuple(drawn[len(found) :])
-    return spreads, replace(problem, weights=weights, inputs=inputs, dtype=narrow)
+    spreads = tuple((p.name, spread) for p, spread in found)
+    return spreads, replace(problem, weights=weights, inputs=inputs, dtype=narrow), cotangent
+
+
+def _spreads(bench: Bench, problem: Problem, gain: float) -> list[tuple[Parameter, float]]:
+    """Each registered parameter with the standard deviation of its numbers."""
+    sizes = problem.sizes
+    built = bench.build(sizes.d_model, sizes.num_heads)._replace(describe=True)
+    found = [p for p in bench.run(built).parameters if p.registered]
+    return [(p, _spread(p, gain, sizes.d_model)) for p in found]
 
 
 def _spread(parameter: Parameter, gain: float, d_model: int) -> float:
@@ -149,5 +233,17 @@ def _worst(got: Array | None, expected: Array) -> tuple[tuple[int, int], ...]:
     off = np.zeros(expected.shape[:2])
     if got is not None and got.shape == expected.shape:
         off = np.nan_to_num(np.abs(got - expected), nan=np.inf).max(axis=-1, initial=0.0)
-    order = np.argsort(-off, axis=None, kind="stable")[:3]
-    return tuple((int(b), int(row)) for b, row in zip(*np.unravel_index(order, off.shape)))
+    return tuple((b, row) for b, row in _largest(off, 3))
+
+
+def _farthest(got: Array | None, expected: Array, count: int) -> list[tuple[int, ...]]:
+    """The places of the numbers that are farthest off; of the largest where nothing came back."""
+    off = np.abs(expected)
+    if got is not None and got.shape == expected.shape:
+        off = np.nan_to_num(np.abs(got - expected), nan=np.inf)
+    return _largest(off, count)
+
+
+def _largest(off: Array, count: int) -> list[tuple[int, ...]]:
+    order = np.argsort(-off, axis=None, kind="stable")[:count]
+    return [tuple(int(i) for i in np.unravel_index(at, off.shape)) for at in order]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from grader.errors import UsageError
-from grader.model import Array, Input, Option, Submission
+from grader.model import Array, Call, Input, Option, Submission
+from grader.repro.behaviours import BEHAVIOURS
 from grader.repro.pose import Posed
 from grader.texts import Texts
 
@@ -20,6 +21,7 @@ STORAGES = {
     "expanded": "{x}[:1].expand({x}.shape)",
 }
 WIDTH = 100
+CALLED = "returned = module(*plain, **named)"
 
 
 def write_script(posed: Posed, submission: Submission, seed: int, axes: str, texts: Texts) -> str:
@@ -32,10 +34,10 @@ def write_script(posed: Posed, submission: Submission, seed: int, axes: str, tex
     lines += ["candidate = importlib.util.module_from_spec(spec)"]
     lines += ['sys.modules["candidate"] = candidate', "spec.loader.exec_module(candidate)"]
     lines += [f"candidate.{name} = {value!r}" for name, value in posed.probe.globals.items()]
-    if posed.expected is None:
+    if not posed.lengths:
         lines += _construction(posed, texts)
     else:
-        lines += [*_numbers(posed, seed), *_call(posed, axes), *_judgement(posed, axes, texts)]
+        lines += [*_numbers(posed, seed), *_calls(posed, axes), *_judge(posed, texts)]
     return "\n".join(lines) + "\n"
 
 
@@ -65,31 +67,60 @@ def _numbers(posed: Posed, seed: int) -> Iterator[str]:
     yield from (f"    {name!r}: {spread!r}," for name, spread in posed.spreads)
     yield "}"
     yield "for name, spread in SPREADS.items():"
-    yield "    parameters[name].data.copy_(normal(parameters[name].shape, spread))"
+    numbered = "parameters[name].data.copy_(normal(parameters[name].shape, spread))"
+    if posed.case.check in BEHAVIOURS:
+        # Who mends the file may have taken one away.
+        yield from ("    if name in parameters:", f"        {numbered}")
+    else:
+        yield f"    {numbered}"
 
 
-def _call(posed: Posed, axes: str) -> Iterator[str]:
+def _calls(posed: Posed, axes: str) -> Iterator[str]:
+    """The arguments of each call, and `attend`, which makes one and gives the output [b, l, m]."""
+    arguments: list[str] = []
+    for at, call in enumerate(posed.probe.calls):
+        yield from _arguments(posed, call, at, axes)
+        names = [f"argument_{at}_{number}" for number in range(len(call))]
+        arguments.append(f"({''.join(name + ', ' for name in names)})")
+    yield from ("calls = [", *(f"    {one}," for one in arguments), "]", "first = calls[0]", "", "")
+    yield "def attend(module, call):"
+    yield from _called(posed.probe.calls)
+    if posed.probe.autocast:
+        yield f'    with torch.autocast("cpu", dtype=torch.{posed.probe.autocast}):'
+        yield f"        {CALLED}"
+    else:
+        yield f"    {CALLED}"
+    yield "    items = list(returned.values()) if isinstance(returned, dict) else returned"
+    yield f"    output = items if torch.is_tensor(items) else items[{posed.probe.output}]"
+    yield f"    return output{_turn(axes, 'b l m')}"
+    yield from ("", "")
+
+
+def _called(calls: Sequence[Call]) -> Iterator[str]:
+    """Arguments by position and by keyword; a call without a mask has fewer than the others."""
+    longest = max(calls, key=len)
+    names = [item.name if item is not None else None for item in longest]
+    yield f"    names = {names!r}"
+    yield "    plain = [x for name, x in zip(names, call) if name is None]"
+    yield "    named = {name: x for name, x in zip(names, call) if name is not None}"
+
+
+def _arguments(posed: Posed, call: Call, at: int, axes: str) -> Iterator[str]:
     """The inputs as [b, l, m], then in the file's own order; masks as zeros and ones."""
-    arguments, sequences = [], 0
-    for number, item in enumerate(posed.probe.calls[0]):
-        name = f"argument_{number}"
+    sequences = 0
+    for number, item in enumerate(call):
+        name = f"argument_{at}_{number}"
         if isinstance(item, Input) and sequences < len(posed.lengths):
-            turned = _turn("b l m", axes)
-            yield f"{name} = normal({tuple(posed.lengths[sequences])}, 1.0){turned}"
+            turned = axes.split()
+            lengths = dict(zip(turned, item.value.shape))
+            shape = tuple(lengths[axis] for axis in "blm")
+            yield f"{name} = normal({shape}, 1.0){_turn('b l m', axes)}"
             yield f"{name} = {STORAGES[item.storage].format(x=name)}"
             sequences += 1
         elif isinstance(item, Input):
             yield from _mask(name, item)
         else:
             yield f"{name} = {item.value if isinstance(item, Option) else None!r}"
-        keyword = item.name if item is not None else None
-        arguments.append(f"{keyword}={name}" if keyword else name)
-    call = f"module({', '.join(arguments)})"
-    if posed.probe.autocast:
-        yield f'with torch.autocast("cpu", dtype=torch.{posed.probe.autocast}):'
-        yield f"    returned = {call}"
-    else:
-        yield f"returned = {call}"
 
 
 def _mask(name: str, item: Input) -> Iterator[str]:
@@ -101,7 +132,7 @@ def _mask(name: str, item: Input) -> Iterator[str]:
             raise UsageError("repro.large")
         yield f"{name} = torch.tensor({value.tolist()!r}, dtype=torch.{item.dtype})"
         return
-    rows = value.reshape(-1, value.shape[-1]) == kinds[-1]
+    rows = value.reshape(-1, value.shape[-1]) == (True if item.dtype == "bool" else kinds[-1])
     yield f"{name}_rows = ("
     yield from (f'    "{"".join("1" if bit else "0" for bit in row)} "' for row in rows)
     yield ")"
@@ -112,17 +143,23 @@ def _mask(name: str, item: Input) -> Iterator[str]:
         yield f"{name} = torch.where({name}, {high}, {low}).to(torch.{item.dtype})"
 
 
-def _judgement(posed: Posed, axes: str, texts: Texts) -> Iterator[str]:
-    assert posed.expected is not None
-    shape = tuple(posed.expected.shape)
-    yield "items = list(returned.values()) if isinstance(returned, dict) else returned"
-    at = posed.probe.output
-    yield f"output = items if torch.is_tensor(items) else items[{at}]"
-    yield f"output = output.detach().double(){_turn(axes, 'b l m')}"
+def _judge(posed: Posed, texts: Texts) -> Iterator[str]:
+    if posed.expected is not None:
+        yield from _judge_values(posed, posed.expected, texts)
+    elif posed.slopes:
+        yield from _judge_slopes(posed, texts)
+    else:
+        yield from _judge_behaviour(posed, texts)
+    yield "sys.exit(bool(wrong))"
+
+
+def _judge_values(posed: Posed, expected: Array, texts: Texts) -> Iterator[str]:
+    shape = tuple(expected.shape)
+    yield "output = attend(module, first).detach().double()"
     yield from ("# [sample, position], and what the output should be there", "EXPECTED = {")
     for place in posed.rows:
         yield f"    {place}: ["
-        yield from _literals(posed.expected[place])
+        yield from _literals(expected[place])
         yield "    ],"
     yield "}"
     yield f"if output.shape != {shape}:"
@@ -134,7 +171,40 @@ def _judgement(posed: Posed, axes: str, texts: Texts) -> Iterator[str]:
     yield "        wrong = True"
     yield f"        print({texts('repro.differs')!r}, place, error)"
     yield f"print({texts('repro.wrong')!r} if wrong else {texts('repro.right')!r})"
-    yield "sys.exit(wrong)"
+
+
+def _judge_slopes(posed: Posed, texts: Texts) -> Iterator[str]:
+    if not posed.case.args.get("plain_inputs"):
+        yield f"sequences = [x.requires_grad_() for x in first[:{len(posed.lengths)}]]"
+    yield "output = attend(module, first)"
+    yield f"cotangent = normal({tuple(posed.lengths[0])}, 1.0)"
+    yield "(output * cotangent).sum().backward()"
+    yield "# The tensor, a place in its gradient, and what the gradient should be there."
+    yield "EXPECTED = ["
+    for of, place, value in posed.slopes:
+        tensor = f"first[{of}]" if isinstance(of, int) else f"parameters[{of!r}]"
+        yield f"    ({of!r}, {tensor}, {place}, {value:.9g}),"
+    yield "]"
+    yield from ("wrong = False", "for name, tensor, place, expected in EXPECTED:")
+    yield "    got = None if tensor.grad is None else tensor.grad[place].item()"
+    yield f"    if got is None or not abs(got - expected) <= {posed.allowed:.3g}:"
+    yield "        wrong = True"
+    yield f"        print({texts('repro.slope')!r}, name, place, got, expected)"
+    yield f"print({texts('repro.wrong')!r} if wrong else {texts('repro.right-slopes')!r})"
+
+
+def _judge_behaviour(posed: Posed, texts: Texts) -> Iterator[str]:
+    fields = {
+        "{build}": f"{_build(posed)}.to(torch.{posed.probe.dtype}).eval()",
+        "{shape}": str(tuple(posed.lengths[0])),
+        "{sequences}": str(len(posed.lengths)),
+    }
+    for line in BEHAVIOURS[posed.case.check]:
+        for name, value in fields.items():
+            line = line.replace(name, value)
+        yield line
+    said = texts(f"repro.shown.{posed.case.check.replace('_', '-')}")
+    yield f"print({said!r} if wrong else {texts('repro.not-shown')!r})"
 
 
 def _literals(row: Array) -> Iterator[str]:

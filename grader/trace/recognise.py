@@ -81,6 +81,9 @@ def _compare(value: Array, landmark: Landmark, problem: Problem) -> Recognised |
         return None
     if not wild.any() and not _has_all(value, landmark):
         return None
+    # Ones and zeros are in many tensors, and say nothing of where they come from.
+    if (~wild & ~landmark.tied[np.maximum(places, 0)]).sum() < FEW:
+        return None
     coordinates = _coordinates(places, wild, landmark)
     letters, scrambled = _label(coordinates, landmark, value.shape)
     shown, hidden = _check_mask(coordinates, wild, landmark, problem) if wild.any() else ((), ())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.bank.draw import Problem
 from grader.model import Step, Stride
-from grader.trace.departure import Trail
+from grader.trace.trail import Trail
 from grader.trace.words import in_letters
 
 

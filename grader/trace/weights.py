@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.bank.draw import Problem
 from grader.model import Array, Step
-from grader.trace.departure import Trail
+from grader.trace.trail import Trail
 
 # What keeps the order of the values, whatever it does to the shape.
 RESHAPES = ("view", "reshape", "unflatten", "flatten", "squeeze", "unsqueeze", "contiguous")

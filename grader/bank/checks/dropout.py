@@ -98,8 +98,21 @@ def is_on_in_training(bench: Bench, case: Case, probability: float) -> Finding:
     if np.allclose(applied.seen, 1.0, atol=NOISE):
         return failed("dropout.never-on", probability=probability)
     if np.array_equal(applied.ratios[0][applied.clear], applied.ratios[1][applied.clear]):
-        return failed("dropout.repeats")
+        # Weights cannot be read through a wrong merge, but what eval gives is no dropout at all.
+        idle = _is_idle(bench, probability)
+        fields = {"probability": probability} if idle else {}
+        return failed("dropout.never-on" if idle else "dropout.repeats", **fields)
     return PASSED
+
+
+def _is_idle(bench: Bench, probability: float) -> bool:
+    problem = bench.draw(f"dropout {probability} None", SIZES)
+    both = (bench.probe(problem, dropout=probability, train=train) for train in (True, False))
+    outputs = [
+        None if trouble(seen) else bench.answer(seen).output for seen in map(bench.run, both)
+    ]
+    one, other = outputs
+    return one is not None and other is not None and np.array_equal(one, other)
 
 
 def drops_weights(

@@ -97,13 +97,27 @@ def shifted(by: int) -> Callable[[Array], Array]:
     return visible_shifted
 
 
-def shifted_padding(by: int) -> Callable[[Array], Array]:
-    """Each key gets the padding of its neighbour; the causal mask is right."""
+def moved_edge(by: int) -> Callable[[Array], Array]:
+    """The same where padding is counted: a real token stands before the first, none after all."""
 
-    def visible_shifted(visible: Array) -> Array:
-        return _tri(visible, 0) & np.roll(not_causal(visible), by, axis=-1)
+    def visible_moved(visible: Array) -> Array:
+        found = np.roll(visible, by, axis=-1)
+        found[..., slice(by) if by > 0 else slice(by, None)] = by > 0
+        return found
 
-    return visible_shifted
+    return visible_moved
+
+
+SHIFTS = (shifted(1), shifted(-1), moved_edge(1), moved_edge(-1))
+
+
+def beside_causal(of_padding: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A mistake in the padding mask alone; the causal mask is right."""
+
+    def visible_to_the_past(visible: Array) -> Array:
+        return _tri(visible, 0) & of_padding(not_causal(visible))
+
+    return visible_to_the_past
 
 
 def first_head(visible: Array) -> Array:

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: samples-mixed
+# mha-grade: free; expect: failed; in: dropout; mistake: training-mode-differs; line: 19/20
 import torch
 import torch.nn as nn
 

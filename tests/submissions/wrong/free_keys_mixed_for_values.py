@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: key-used-as-value; line: 23
+# mha-grade: free; expect: failed; in: scaling; mistake: key-used-as-value; line: 25
 # cross attention, decoder style; memory first, returns a dict
 import torch as th
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: padding-mask, all-masked-rows; mistake: padding-leaks; line: 31
+# mha-grade: free; expect: failed; in: padding-mask, all-masked-rows; mistake: mask-shifted; line: 28
 """A reader with lengths, written with out-of-place index arithmetic and baddbmm."""
 import torch
 from torch import nn

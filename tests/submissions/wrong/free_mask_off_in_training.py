@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: mask-ignored
+# mha-grade: free; expect: failed; in: dropout; mistake: training-mode-differs; line: 20
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: scale-by-head-dim
+# mha-grade: free; expect: failed; in: dropout; mistake: training-mode-differs; line: 20
 import math
 import torch
 import torch.nn as nn

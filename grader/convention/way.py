@@ -1,0 +1,35 @@
+"""One way of building and calling a file, with what came of trying it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from grader.calling import CallPlan
+from grader.convention.matching import Trial
+from grader.layout import Layout
+from grader.model import Contract, Parameter
+from grader.rotary import find_turn
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of building and calling that returned something of the right shape."""
+
+    plan: CallPlan
+    contract: Contract
+    parameters: tuple[Parameter, ...]
+    proposals: tuple[Layout, ...]
+    trials: tuple[Trial, ...]
+
+    def plainest(self, count: int) -> Way:
+        """The same with its likeliest proposals alone."""
+        return replace(self, proposals=self.proposals[:count])
+
+    def contracts(self, positions: Sequence[str] = ("",)) -> list[Contract]:
+        """What a file may do by itself, plainest first."""
+        flags = itertools.product(positions, (False, True), (False, True))
+        plain = ((replace(self.contract, residual=r, causal=c), p) for p, r, c in flags)
+        heads = {p: turn.heads for p in positions if (turn := find_turn(p))}
+        return [replace(one, positions=p, head_multiple=heads.get(p, 1)) for one, p in plain]
