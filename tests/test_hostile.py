@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from lesser import WHO, open_lesser
 from parsing import check_escapers, check_outputs
 from sharing import as_parameter
+from zygotes import WHO, open_lesser
 
 import grader.grading
 from grader.bank import load_exercise

@@ -2,7 +2,8 @@
 
 Not part of the suite: `pytest -m packages`, with tests/packages/requirements.txt installed. A file
 there takes one class from one package; its first line is that of a corpus file, except that the
-areas are all that lose a case, and below it stands why.
+areas are all that lose a case, and below it stands why, and which packages are opened without their
+`__init__`, that wants more than is installed.
 """
 
 import importlib.metadata
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from test_corpus import read_header
+from zygotes import open_packages
 
 from grader.grading import Request, grade
 from grader.intake import read_submission
@@ -20,6 +22,7 @@ from grader.texts import load_texts
 FOLDER = Path(__file__).parent / "packages"
 FILES = sorted(FOLDER.glob("*.py"))
 PINS = dict(re.findall(r"^([\w-]+)==(\S+)", (FOLDER / "requirements.txt").read_text(), re.M))
+OPENED = re.compile(r"^# Opened without __init__: (.+)$", re.MULTILINE)
 LOST = (Outcome.FAILED, Outcome.SKIPPED)
 
 
@@ -37,6 +40,15 @@ def missing(package):
     if installed != PINS[package]:
         return f"{package} {installed} is installed, the verdict is on {PINS[package]}"
     return None
+
+
+@pytest.fixture(scope="module")
+def forge():
+    """One in whose zygote the packages that a file wants without their __init__ are so."""
+    found = (OPENED.search(path.read_text()) for path in FILES if not missing(package_of(path)))
+    opened = open_packages([name for line in found if line for name in line[1].split(", ")])
+    yield opened
+    opened.close()
 
 
 @pytest.mark.packages

@@ -3,21 +3,7 @@
 # openspeech-py. Scores are divided by the root of the width, not of the head size; no output
 # projection. A mask [b, q, k], True = hidden, is filled with -1e4: equal weights in rows that see
 # nothing, and large scores outweigh it. An assertion where heads do not divide.
-
-import sys
-from importlib.util import find_spec
-from types import ModuleType
-
-
-def _open(package: str) -> None:
-    """Make `package` importable without its __init__, which wants far more than its attention."""
-    module = ModuleType(package)
-    module.__path__ = find_spec(package).submodule_search_locations
-    sys.modules[package] = module
-
-
-_open("openspeech")
-_open("openspeech.modules")
+# Opened without __init__: openspeech, openspeech.modules
 
 from openspeech.modules.multi_head_attention import MultiHeadAttention as Theirs
 

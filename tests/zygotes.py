@@ -1,8 +1,8 @@
-"""A zygote with fewer rights than the one who runs the tests: another user, or in a container.
+"""Zygotes unlike the usual one: of another user, in a container, or with packages cut open.
 
-Run as a program: `python -I lesser.py WORKER HOSTILE FD WHO`. Rights are given up only after torch
-has been imported, and what hostile files import too: the interpreter may lie where nobody else can
-read.
+Run as a program: `python -I zygotes.py WORKER FD KIND...`. Rights are given up only after torch has
+been imported, and what hostile files import too: the interpreter may lie where nobody else can
+read. A package that is cut open can be imported without its `__init__`.
 """
 
 import ctypes
@@ -15,22 +15,24 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 NOBODY = 65534
 # What docker leaves to the superuser of a container unless told otherwise.
 CONTAINER = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 WHO = ("nobody", "container")
+OPENED = "opened"
+HOSTILE = Path(__file__).parent / "submissions" / "hostile"
 
 
-def launch_lesser(who):
+def launch_other(kind, *names):
     """Start it; returns its process and our end of the socket, as `launch_zygote` does."""
     from grader.sandbox import launch
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    hostile = Path(__file__).parent / "submissions" / "hostile"
-    arguments = [launch.WORKER.parent, hostile, theirs.fileno(), who]
+    given = map(str, (launch.WORKER.parent, theirs.fileno(), kind, *names))
     process = subprocess.Popen(
-        [sys.executable, "-I", __file__, *map(str, arguments)],
+        [sys.executable, "-I", __file__, *given],
         env=launch.environment(),
         cwd="/",
         pass_fds=(theirs.fileno(),),
@@ -50,15 +52,22 @@ def open_lesser(who):
         def restart(self):
             self.launched.control.close()
             self._kill()
-            self.launched = launch_lesser(who)
+            self.launched = launch_other(who)
             self._environment.clear()
 
-    return Lesser(launch_lesser(who))
+    return Lesser(launch_other(who))
+
+
+def open_packages(names):
+    """A forge in whose zygote these packages are cut open."""
+    from grader.sandbox.forge import Zygote
+
+    return Zygote(launch_other(OPENED, *names))
 
 
 def main():
     gc.disable()
-    worker, hostile, control, who = sys.argv[1:]
+    worker, control, kind, *names = sys.argv[1:]
     spec = importlib.util.spec_from_file_location(
         "mha_worker", f"{worker}/__init__.py", submodule_search_locations=[worker]
     )
@@ -67,16 +76,26 @@ def main():
     imports = importlib.import_module("mha_worker.imports")
     warm = zygote.warm
 
-    def warm_and_lessen():
+    def warm_and_change():
         warm()
-        for path in sorted(Path(hostile).glob("*.py")):
+        if kind == OPENED:
+            cut_open(names)
+            return
+        for path in sorted(HOSTILE.glob("*.py")):
             imports.preload(imports.named_in(path.read_text(encoding="utf-8")), ["numpy"])
         imports.preload(["torch._inductor.config", "multiprocessing.resource_tracker"], [])
-        {"nobody": become_nobody, "container": enter_container}[who]()
+        {"nobody": become_nobody, "container": enter_container}[kind]()
 
-    zygote.warm = warm_and_lessen
+    zygote.warm = warm_and_change
     sys.argv[:] = ["submission"]
     zygote.serve("fork", [control])
+
+
+def cut_open(packages):
+    for name in packages:
+        module = ModuleType(name)
+        module.__path__ = importlib.util.find_spec(name).submodule_search_locations
+        sys.modules[name] = module
 
 
 def become_nobody():
