@@ -219,8 +219,7 @@ def test_positions_of_an_unknown_kind_are_not_charged_and_not_passed(grade_sourc
     assert said_so in FORMATS["terminal"](report, load_texts("en"))
 
 
-@pytest.mark.parametrize("kind", ["halves", "pairs"])
-@pytest.mark.parametrize("base", ["10000", "50000"])
+@pytest.mark.parametrize(("kind", "base"), [("halves", "10000"), ("pairs", "50000")])
 def test_rotary_positions_are_found(grade_source, kind, base):
     turn = ROTARY.replace(SPEEDS, USUAL.replace("10000", base))
     for old, new in PAIRED if kind == "pairs" else ():

@@ -194,7 +194,7 @@ def test_scripts_tell_a_wrong_behaviour_from_a_right_one(script, tmp_path):
         assert (code, said in printed) == (1, True), (case, printed)
 
 
-@pytest.mark.slow
+@pytest.mark.every
 def test_no_script_finds_fault_with_a_right_file(script, tmp_path):
     right = load_file("reference", "self-attention").source
     scripts = {}
@@ -206,7 +206,7 @@ def test_no_script_finds_fault_with_a_right_file(script, tmp_path):
     assert {case: said for case, (code, said) in told.items() if code} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.every
 def test_script_runs_on_its_own(script, tmp_path):
     (tmp_path / "mine.py").write_text(PLAIN, encoding="utf-8")
     (tmp_path / "shown.py").write_text(script(PLAIN, "values"), encoding="utf-8")

@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from sharing import as_share
 
 from grader.model import Probe, Status
 from grader.sandbox import launch, level
@@ -119,33 +120,33 @@ def test_second_set_of_numbers_ends_the_process(open_session):
     assert (seen.status, seen.exit_code) == (Status.DIED, -31)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "os.chdir('/tmp')",
-        "torch.set_num_threads(8); torch.set_num_interop_threads(2)",
-        "print(torch.ones(3), torch.get_num_threads())",
-        "os.kill(os.getpid(), 0)",
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
-        "resource.getrusage(resource.RUSAGE_SELF); os.getcwd(); os.urandom(3)",
-        "x = torch.ones(3, requires_grad=True); (2 * x).backward(torch.ones(3))",
-        "torch.func.vmap(torch.sum)(torch.ones(2, 3))",
-        "torch.func.grad(torch.sum)(torch.ones(3))",
-        "torch.linalg.svd(torch.ones(3, 3)); torch.fft.fft(torch.ones(3)); torch.randn(3)",
-        "importlib.import_module('statistics').mean([1, 2])",
-        "'ä'.encode('cp1140'); 'x'.encode('idna')",
-        "torch.ones(3).numpy().sum()",
-        "__import__('einops').rearrange(torch.ones(2, 3), 'a b -> b a')",
-        "importlib.import_module('decimal').Decimal('0.1')",
-        "torch.utils.checkpoint.checkpoint(torch.sum, torch.ones(3), use_reentrant=False)",
-        "torch.compile(torch.sum)(torch.ones(3))",
-        "torch.optim.AdamW([nn.Parameter(torch.ones(1))], fused=False).step()",
-        "torch.optim.lr_scheduler.StepLR(torch.optim.SGD([nn.Parameter(torch.ones(1))]), 1)",
-        "os.path.exists('data.txt')",
-        "__import__('pathlib').Path('data.txt').exists()",
-        "print(repr(nn.MultiheadAttention(4, 2)))",
-    ],
+HARMLESS = (
+    "os.chdir('/tmp')",
+    "torch.set_num_threads(8); torch.set_num_interop_threads(2)",
+    "print(torch.ones(3), torch.get_num_threads())",
+    "os.kill(os.getpid(), 0)",
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "resource.getrusage(resource.RUSAGE_SELF); os.getcwd(); os.urandom(3)",
+    "x = torch.ones(3, requires_grad=True); (2 * x).backward(torch.ones(3))",
+    "torch.func.vmap(torch.sum)(torch.ones(2, 3))",
+    "torch.func.grad(torch.sum)(torch.ones(3))",
+    "torch.linalg.svd(torch.ones(3, 3)); torch.fft.fft(torch.ones(3)); torch.randn(3)",
+    "importlib.import_module('statistics').mean([1, 2])",
+    "'ä'.encode('cp1140'); 'x'.encode('idna')",
+    "torch.ones(3).numpy().sum()",
+    "__import__('einops').rearrange(torch.ones(2, 3), 'a b -> b a')",
+    "importlib.import_module('decimal').Decimal('0.1')",
+    "torch.utils.checkpoint.checkpoint(torch.sum, torch.ones(3), use_reentrant=False)",
+    "torch.compile(torch.sum)(torch.ones(3))",
+    "torch.optim.AdamW([nn.Parameter(torch.ones(1))], fused=False).step()",
+    "torch.optim.lr_scheduler.StepLR(torch.optim.SGD([nn.Parameter(torch.ones(1))]), 1)",
+    "os.path.exists('data.txt')",
+    "__import__('pathlib').Path('data.txt').exists()",
+    "print(repr(nn.MultiheadAttention(4, 2)))",
 )
+
+
+@pytest.mark.parametrize("body", [as_share(body, body) for body in HARMLESS])
 def test_harmless_thing_works(open_session, body):
     seen = attempt(open_session, body)
     assert seen.status is Status.OK, seen.fault

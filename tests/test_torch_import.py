@@ -87,6 +87,7 @@ def test_torch_lacks_nothing_but_kernels_without_values(first):
     assert (ours["empty"], ours["read"], ours["whole"]) == (True, True, True)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("first", ["torch._decomp", "torch._refs", "torch.fx"])
 def test_nothing_is_run_twice(first):
     ours = run(f"{OURS}{SEEN}import {first}\n{ONCE % first}{TELL}")
