@@ -123,13 +123,15 @@ def read(results: Path, kind: str = "") -> dict[str, object]:
 def tell_growth(rows: list[tuple[float, int, int, int]], files: int) -> None:
     quarter = [row for row in rows if row[1] <= files / 4][-1]
     half, last = [row for row in rows if row[1] <= files * 3 / 4][-1], rows[-1]
+    # A little before the end: the lanes have left by then.
+    late = [row for row in rows if row[1] <= files * 0.98][-1]
     first_rate = quarter[1] / quarter[0]
     last_rate = (last[1] - half[1]) / (last[0] - half[0])
     print(
         f"files a second: {first_rate:.2f} in the first quarter, {last_rate:.2f} in the last half"
     )
-    print(f"memory of the first process:  {quarter[2] >> 10} MiB, {last[2] >> 10} MiB at the end")
-    print(f"memory of the largest other:  {quarter[3] >> 10} MiB, {last[3] >> 10} MiB at the end")
+    print(f"memory of the first process:  {quarter[2] >> 10} MiB, {late[2] >> 10} MiB at the end")
+    print(f"memory of the largest other:  {quarter[3] >> 10} MiB, {late[3] >> 10} MiB at the end")
 
 
 def main(files: int, kills: int, hostile: int) -> None:
