@@ -1,4 +1,4 @@
-"""Multi-head attention in float64 numpy: the expected values, forward and backward.
+"""Multi-head attention in float64 numpy: the expected values.
 
 Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2. Each step of the forward
 pass is one entry of `Steps`; a known mistake is the same definition with one step replaced.
@@ -9,7 +9,7 @@ Legend: b batch, q q_len, k kv_len, h num_heads, d head_dim, m d_model.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -215,77 +215,59 @@ def attend(
     query, key, value = steps.inputs(query, key, value)
     if visible is not None:
         visible = steps.visible(visible)
+    q, k, v = make_heads(weights, (query, key, value), num_heads, steps, store)
+    raw, scaled = compare(q, k, query.shape[-1], steps, store)
+    masked, shares = weigh(scaled, visible, steps, store)
+    context, merged, projected = gather(shares, v, weights, steps, store)
+    output = complete(projected, query, visible, steps, store)
+    return Activations(q, k, v, raw, scaled, masked, shares, context, merged, output)
+
+
+def make_heads(
+    weights: Weights,
+    inputs: tuple[Array, Array, Array],
+    num_heads: int,
+    steps: Steps,
+    store: Store = exact,
+) -> tuple[Array, Array, Array]:
+    """Query [b, q, m], key and value [b, k, m] -> q [b, h, q, d], k and v [b, h, k, d]."""
+    query, key, value = inputs
     q = steps.split(store(linear(query, weights.Wq, weights.bq)), num_heads)  # b h q d
     k = steps.split(store(linear(key, weights.Wk, weights.bk)), num_heads)  # b h k d
     v = steps.split(store(linear(value, weights.Wv, weights.bv)), num_heads)  # b h k d
     q, k, v = steps.heads(q, k, v)
     if steps.turn is not keep_direction:
         q, k = store(steps.turn(q, 1)), store(steps.turn(k, 1))
-    raw = store(steps.score(q, k))  # b h q k
-    scaled = store(steps.lean(steps.scale(raw, q.shape[-1], query.shape[-1])))  # b h q k
-    masked = steps.hide(scaled, visible)  # b h q k
-    shares = store(steps.after_softmax(store(steps.softmax(masked)), visible))  # b h q k
-    context = store(steps.mix(shares, v))  # b h q d
-    merged = steps.merge(context)  # b q (h d)
-    output = store(steps.finish(store(steps.project(merged, weights)), query))  # b q m
-    output = steps.blank(output, visible)
-    return Activations(q, k, v, raw, scaled, masked, shares, context, merged, output)
+    return q, k, v
 
 
-@dataclass(frozen=True)
-class Gradients:
-    """Gradients of sum(output * cotangent): of the three inputs, and of the weights by name."""
-
-    query: Array
-    key: Array
-    value: Array
-    weights: dict[str, Array]
+def compare(
+    q: Array, k: Array, d_model: int, steps: Steps, store: Store = exact
+) -> tuple[Array, Array]:
+    """Q [b, h, q, d], k [b, h, k, d] -> scores and scaled scores, [b, h, q, k]."""
+    raw = store(steps.score(q, k))
+    return raw, store(steps.lean(steps.scale(raw, q.shape[-1], d_model)))
 
 
-def differentiate(
-    weights: Weights,
-    query: Array,
-    key: Array,
-    value: Array,
-    acts: Activations,
-    cotangent: Array,
-    store: Store = exact,
-    steps: Steps = CORRECT,
-) -> Gradients:
-    """Back through `attend` with the correct steps, or those turned; cotangent [b, q, m].
-
-    For self-attention the gradient of x is the sum of the three. `store` is as in `attend`.
-    """
-    num_heads = acts.q.shape[1]
-    merged_grad = cotangent if weights.Wo is None else store(cotangent @ weights.Wo)  # b q (h d)
-    context_grad = split_heads(merged_grad, num_heads)  # b h q d
-    weights_grad = store(context_grad @ acts.v.swapaxes(-1, -2))  # b h q k
-    v_grad = store(acts.weights.swapaxes(-1, -2) @ context_grad)  # b h k d
-    inner = store((weights_grad * acts.weights).sum(axis=-1, keepdims=True))  # b h q 1
-    raw_grad = store(acts.weights * (weights_grad - inner))  # b h q k
-    raw_grad = store(raw_grad / np.sqrt(acts.q.shape[-1]))  # b h q k
-    q_grad = merge_heads(steps.turn(store(raw_grad @ acts.k), -1))  # b q (h d)
-    k_grad = merge_heads(steps.turn(store(raw_grad.swapaxes(-1, -2) @ acts.q), -1))  # b k (h d)
-    v_flat = merge_heads(v_grad)  # b k (h d)
-    found = {
-        "Wq": outer(q_grad, query),
-        "Wk": outer(k_grad, key),
-        "Wv": outer(v_flat, value),
-        "Wo": outer(cotangent, acts.merged),
-        "bq": q_grad.sum(axis=(0, 1)),
-        "bk": k_grad.sum(axis=(0, 1)),
-        "bv": v_flat.sum(axis=(0, 1)),
-        "bo": cotangent.sum(axis=(0, 1)),
-    }
-    names = [f.name for f in fields(Weights) if getattr(weights, f.name) is not None]
-    return Gradients(
-        store(q_grad @ weights.Wq),
-        store(k_grad @ weights.Wk),
-        store(v_flat @ weights.Wv),
-        {name: store(found[name]) for name in names},
-    )
+def weigh(
+    scaled: Array, visible: Array | None, steps: Steps, store: Store = exact
+) -> tuple[Array, Array]:
+    """Scaled scores -> masked scores and weights, all [b, h, q, k]."""
+    masked = steps.hide(scaled, visible)
+    return masked, store(steps.after_softmax(store(steps.softmax(masked)), visible))
 
 
-def outer(out_grad: Array, x: Array) -> Array:
-    """Gradient of a linear map's weight: out_grad [b, l, o], x [b, l, i] -> [o, i]."""
-    return np.einsum("blo,bli->oi", out_grad, x)
+def gather(
+    shares: Array, v: Array, weights: Weights, steps: Steps, store: Store = exact
+) -> tuple[Array, Array, Array]:
+    """Weights [b, h, q, k], v [b, h, k, d] -> context, merged [b, q, h*d], projected [b, q, m]."""
+    context = store(steps.mix(shares, v))
+    merged = steps.merge(context)
+    return context, merged, store(steps.project(merged, weights))
+
+
+def complete(
+    projected: Array, query: Array, visible: Array | None, steps: Steps, store: Store = exact
+) -> Array:
+    """What surrounds the attention: projected [b, q, m] -> output [b, q, m]."""
+    return steps.blank(store(steps.finish(projected, query)), visible)

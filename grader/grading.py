@@ -24,7 +24,7 @@ from grader.convention import (
 )
 from grader.diagnosis import diagnose
 from grader.errors import UnusableSubmission, UsageError
-from grader.judging import gather_notes, judge_all
+from grader.judging import judge_all
 from grader.mistakes import name_mistakes, read_statements
 from grader.model import (
     FREE,
@@ -151,7 +151,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
         blank,
         bank=exercise.version,
         areas=exercise.areas,
-        convention=(*describe_convention(convention, named == FREE), *gather_notes(verdicts)),
+        convention=(*describe_convention(convention, named == FREE), *bench.notes),
         verdicts=verdicts,
         diagnosis=diagnose(bench, exercise, verdicts, statements, request.walked),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.bank.bench import Bench
 from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
-from grader.bank.findings import NOTE, Finding
+from grader.bank.findings import Finding
 from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError
 from grader.errors import WorkerError
@@ -57,14 +57,6 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
     outcome = Outcome.PASSED if finding.credit == 1.0 else Outcome.FAILED
     points = finding.credit * case.points
     return replace(_verdict(case, outcome, points, finding.message), mistake=finding.mistake)
-
-
-def gather_notes(verdicts: Iterable[Verdict]) -> Iterable[Message]:
-    """What is worth knowing of a file and costs it nothing."""
-    for verdict in verdicts:
-        message = verdict.message
-        if verdict.outcome is Outcome.PASSED and message and message.key.startswith(NOTE):
-            yield message
 
 
 def examine(case: Case, bench: Bench) -> Finding:

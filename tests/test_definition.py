@@ -14,7 +14,8 @@ from torch.nn.attention.bias import causal_lower_right
 
 from grader import definition
 from grader.bank.masks import Sizes, causal
-from grader.definition import CORRECT, Steps, Weights, attend, differentiate
+from grader.definition import CORRECT, Steps, Weights, attend
+from grader.derivatives import differentiate
 
 SIZES = Sizes(batch=2, q_len=5, kv_len=7, d_model=18, num_heads=3)
 BIASES = ("bq", "bk", "bv", "bo")

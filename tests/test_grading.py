@@ -254,6 +254,6 @@ def test_tensor_made_without_a_device_is_noted_and_costs_nothing(made, noted, gr
     assert asked in plain
     source = plain.replace(asked, f"torch.ones(x.shape[1], {made}).cumsum(0)")
     report = grade_source(source)
-    assert [verdict for verdict in report.verdicts if verdict.points < verdict.max_points] == []
+    assert report.all_passed
     found = [(m.key, m.fields["line"]) for m in report.convention if m.key.startswith("note.")]
     assert found == noted

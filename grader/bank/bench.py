@@ -23,6 +23,7 @@ from grader.model import (
     Call,
     Case,
     Contract,
+    Message,
     Observation,
     Probe,
 )
@@ -55,6 +56,8 @@ class Bench:
     # What fits as well as the mistake that was named, by its id.
     alternatives: dict[str, tuple[str, ...]] = field(default_factory=dict)
     remembered: dict[Hashable, Any] = field(default_factory=dict)
+    # What is worth knowing of the file and costs it nothing.
+    notes: list[Message] = field(default_factory=list)
     ready_made: set[tuple[str, int]] = field(default_factory=set)
     written: dict[tuple[int, int, int], tuple[Weights, Mapping[str, Array]]] = field(
         default_factory=dict

@@ -179,6 +179,7 @@ def shared_weights(seed: int, *wanted: Any) -> Weights:
     return draw_weights(generator(seed, "weights"), *wanted)
 
 
+@functools.lru_cache(maxsize=256)
 def right_steps(contract: Contract) -> Steps:
     """The definition with what the contract's own convention adds to it."""
     steps = CORRECT

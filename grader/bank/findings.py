@@ -24,15 +24,6 @@ def failed(key: str, /, **fields: Any) -> Finding:
     return Finding(0.0, Message(key, fields))
 
 
-# What a message of a case that passed begins with, where there is something to say of the file.
-NOTE = "note."
-
-
-def noted(key: str, /, **fields: Any) -> Finding:
-    """A finding that costs nothing, with a sentence on what is worth knowing."""
-    return Finding(1.0, Message(NOTE + key, fields))
-
-
 def trouble(observation: Observation) -> Finding | None:
     """Why there is nothing to compare, if so."""
     if observation.status is Status.OK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +16,7 @@ from grader.bank.draw import BIAS, GAIN, Problem, draw, generator, right_steps, 
 from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.convention.found import Match
-from grader.definition import Weights
+from grader.convention.rehearsal import Rehearsal
 from grader.layout import Layout, named_layout
 from grader.mistakes import Mistake, combine, known_for
 from grader.model import Array, Contract, Parameter, Probe, Status
@@ -36,18 +37,25 @@ class Trial:
     theta: dict[str, Array]
     problem: Problem
     output: Array
-    last: list[tuple[Layout, Weights]] = field(default_factory=list)
+    last: list[tuple[Layout, Rehearsal]] = field(default_factory=list)
 
     def pose(self, layout: Layout, contract: Contract) -> Posed:
         """The problem that was tried, with its parameters read through `layout`."""
         sizes = self.problem.sizes
         if not self.last or self.last[0][0] is not layout:
             # Kept for the other contracts that are tried with it.
-            self.last[:] = [(layout, layout.read(self.theta, sizes.num_heads))]
-        weights = self.last[0][1]
-        seen = visibility(contract, sizes, None)
-        right = right_steps(contract)
-        return Posed(replace(self.problem, weights=weights, visible=seen, right=right), self.output)
+            read = layout.read(self.theta, sizes.num_heads)
+            known = Rehearsal(read, self.problem.attended, sizes.num_heads)
+            self.last[:] = [(layout, known)]
+        rehearsal = self.last[0][1]
+        seen, right = _seen_by_itself(contract, sizes), right_steps(contract)
+        problem = replace(self.problem, weights=rehearsal.weights, visible=seen, right=right)
+        return Posed(problem, self.output, rehearsal)
+
+
+@functools.lru_cache(maxsize=256)
+def _seen_by_itself(contract: Contract, sizes: Sizes) -> Array | None:
+    return visibility(contract, sizes, None)
 
 
 class Posed(NamedTuple):
@@ -55,11 +63,12 @@ class Posed(NamedTuple):
 
     problem: Problem
     output: Array
+    rehearsal: Rehearsal
 
     def shows(self, mistakes: Sequence[Mistake] = ()) -> bool:
         """True when the definition returns the same with these mistakes made."""
         steps = combine(mistakes, self.problem.right)
-        return agrees(self.output, self.problem.expect(steps).output)
+        return agrees(self.output, self.rehearsal.play(steps, self.problem.visible))
 
 
 def show(

@@ -52,6 +52,9 @@ MAX_FORWARDS = 8
 EXACT = 1e-10
 # How many ways of calling that run but fit no layout are looked at for known mistakes.
 MAX_WRONG = 6
+# The first of them with many readings of the parameters, the others with the plainest.
+PROBABLE = 2
+FEW = 6
 MAX_PLAIN = 3
 # How many kinds of positions are usual enough to be looked for behind a mistake everywhere.
 USUAL = 4
@@ -139,7 +142,9 @@ class Search:
         yield from ((way.plainest(LIKELIEST), kinds, match_right) for way, kinds in placed)
         still = [found for way in likely if (found := self.still(way))]
         yield from ((way, PLAIN, match_right) for way in still)
-        yield from ((way, PLAIN, match_mistaken) for way in likely)
+        yield from ((way, PLAIN, match_mistaken) for way in likely[:PROBABLE])
+        rest = (way.plainest(FEW) for way in likely[PROBABLE:])
+        yield from ((way, PLAIN, match_mistaken) for way in rest)
         yield from ((way, PLAIN, match_mistaken) for way in still)
         # Two departures at once are looked for in the plainest reading of the parameters only.
         usual = ((way.plainest(MAX_PLAIN), kinds[:USUAL]) for way, kinds in placed)

@@ -11,7 +11,8 @@ from grader.bank.checks.gradients import gradients_seen, movable, name_gradients
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError
-from grader.definition import Activations, Store, attend, differentiate, exact
+from grader.definition import Activations, Store, attend, exact
+from grader.derivatives import differentiate
 from grader.model import Array, Case, Message, Status
 from grader.precision import PRECISIONS, distance, size, ways
 

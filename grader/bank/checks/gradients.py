@@ -11,7 +11,7 @@ import numpy as np
 from grader.bank.bench import Bench
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
-from grader.definition import Gradients, differentiate
+from grader.derivatives import Gradients, differentiate
 from grader.layout.elements import SHARED
 from grader.model import Array, Case, Message, Observation
 from grader.variations import total_heads

@@ -12,9 +12,9 @@ import numpy as np
 from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
-from grader.bank.findings import PASSED, Finding, failed, noted, trouble
+from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError
-from grader.model import Call, Case, Input, Observation, Status
+from grader.model import Call, Case, Input, Message, Observation, Status
 
 
 def keeps_no_state(
@@ -150,7 +150,7 @@ def moves_with_device(bench: Bench, case: Case) -> Finding:
         return failed("state.stays-behind", names=", ".join(stray))
     alone = bench.run(bench.probe(problem, left=(), calls=calls))
     if alone.fault is not None and _meets_two_devices(alone):
-        return noted("made-elsewhere", line=alone.fault.line)
+        bench.notes.append(Message("note.made-elsewhere", {"line": alone.fault.line}))
     return PASSED
 
 
