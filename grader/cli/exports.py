@@ -10,8 +10,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from grader.cli import console
+from grader.cli.course import read_course
 from grader.cli.options import Asked
-from grader.cli.single import read_course
 from grader.course.settings import Settings
 from grader.disk import reaching, read_bytes, write_bytes
 from grader.errors import UsageError

@@ -9,9 +9,10 @@ from collections.abc import Collection
 from grader.bank import exercise_ids
 from grader.cli import console
 from grader.cli.codes import INTERRUPTED, NOT_PASSED, OUR_FAULT, PASSED
+from grader.cli.course import read_course, view_of
 from grader.cli.exports import Shown, fill_gradebooks, write_feedback
 from grader.cli.options import Asked
-from grader.cli.single import check_numbers, read_course, view_of
+from grader.cli.single import check_numbers
 from grader.course.command import Console, grade_course
 from grader.course.gather import gather
 from grader.course.settings import Settings

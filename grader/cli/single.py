@@ -9,17 +9,18 @@ from pathlib import PurePath
 from grader.bank import load_exercise
 from grader.cli.codes import NOT_PASSED, OUR_FAULT, PASSED, UNUSABLE
 from grader.cli.console import write
+from grader.cli.course import read_course, view_of
 from grader.cli.options import Asked
 from grader.course.naming import recognise
-from grader.course.settings import Settings, choose_settings, open_banks
-from grader.errors import BankError, UsageError
+from grader.course.settings import Settings, open_banks
+from grader.errors import UsageError
 from grader.grading import Request, grade, reproduce
 from grader.intake import read_submission
 from grader.model import Graded, Report, Submission
-from grader.reports import FORMATS, View
+from grader.reports import FORMATS
 from grader.sandbox.forge import Forge, open_forge
 from grader.sandbox.launch import Launched, hide_memory
-from grader.texts import Texts, load_texts
+from grader.texts import Texts
 
 
 def grade_file(asked: Asked, launched: Launched | None, texts: Texts) -> int:
@@ -101,24 +102,6 @@ def check_format(asked: Asked) -> None:
     known = dict.fromkeys((*FORMATS, *EXPORTS, *HOSTS))
     if asked.format_ not in known:
         raise UsageError("usage.format", wanted=asked.format_, known=", ".join(known))
-
-
-def read_course(asked: Asked, texts: Texts) -> tuple[Settings, Texts]:
-    """What the course file says, and the sentences of its language unless another is asked for."""
-    try:
-        settings = choose_settings(asked.options())
-    except BankError as error:
-        # A course's own file is wrong, and whoever wrote it is here.
-        raise UsageError(error.message.key, **error.message.fields) from None
-    if settings.language is not None and asked.lang is None:
-        texts = load_texts(settings.language)
-    return settings, texts
-
-
-def view_of(asked: Asked, settings: Settings) -> View:
-    """What is to be seen of a report: a course's level of hints is fixed."""
-    view = asked.view()
-    return view if settings.hints is None else replace(view, hints=settings.hints)
 
 
 def check_numbers(asked: Asked) -> None:
