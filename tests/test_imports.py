@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ LAYERS = {
     "clean": [],
     "files": [],
     "definition": ["model"],
+    "derivatives": ["model", "definition"],
     "variations": ["model", "definition"],
     "precision": ["model", "definition"],
     "mistakes": ["model", "definition"],
@@ -249,3 +251,20 @@ def test_every_layer_exists():
 def test_offence_names_file_and_import():
     found = offences(["grader/worker"], lambda where, name: not name.endswith(".seal"))
     assert found == ["grader/worker/child.py imports grader.worker.seal"]
+
+
+def test_no_files_import_each_other_in_a_loop():
+    def module_of(name):
+        parts = name.removesuffix(".py").replace("/", ".")
+        return parts.removesuffix(".__init__")
+
+    files = {module_of(name): path for name, path in sources("grader")}
+    graph = {}
+    for module, path in files.items():
+        names = {name if name in files else name.rpartition(".")[0] for name in imports(path)}
+        graph[module] = (names & files.keys()) - {module}
+    # A package's face hands on what lies in it, whose files import each other by their own names.
+    for module, path in files.items():
+        if path.name == "__init__.py":
+            graph[module] = {name for name in graph[module] if not is_within(name, module)}
+    graphlib.TopologicalSorter(graph).prepare()
