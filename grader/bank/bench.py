@@ -14,7 +14,7 @@ import numpy as np
 from grader.bank.draw import Problem, generator, pose, right_steps, visibility
 from grader.bank.masks import Sizes, draw_mask
 from grader.calling import CallPlan
-from grader.definition import Activations, Steps, Weights
+from grader.definition import Activations, Steps
 from grader.layout import Layout
 from grader.layout.places import EACH_HEAD
 from grader.mistakes import Mistake, combine
@@ -59,9 +59,6 @@ class Bench:
     # What is worth knowing of the file and costs it nothing.
     notes: list[Message] = field(default_factory=list)
     ready_made: set[tuple[str, int]] = field(default_factory=set)
-    written: dict[tuple[int, int, int], tuple[Weights, Mapping[str, Array]]] = field(
-        default_factory=dict
-    )
     # Whether every probe gets a module of its own, and whether one since then has not.
     fresh: bool = True
     shared: bool = False
@@ -97,11 +94,6 @@ class Bench:
             self.fresh = fresh
         found: T = self.remembered[key]
         return found
-
-    def take(self, layout: Layout) -> None:
-        """Go on with this layout in place of the one before."""
-        self.layout = layout
-        self.written.clear()
 
     def rng(self, case: Case | str) -> np.random.Generator:
         """The random numbers of one case, or of a problem that several cases share."""
@@ -178,7 +170,7 @@ class Bench:
         sizes = problem.sizes
         weights: Mapping[str, Array] = {}
         if self.layout is not None:
-            weights = self._write(problem.weights, sizes)
+            weights = self.layout.recall(problem.weights, sizes.num_heads, sizes.kv_heads)
             # One that a file always has is no argument.
             sizes = replace(sizes, kv_heads=0) if self.layout.kv_heads else sizes
         options.setdefault("calls", (self.call(problem, storage, dtype),))
@@ -186,14 +178,6 @@ class Bench:
             options["cotangent"] = self.plan.arrange(options["cotangent"])
         built = self.plan.construct(sizes.by_name(), dropout)
         return self._probe(built | options, weights=weights, dtype=dtype or problem.dtype)
-
-    def _write(self, weights: Weights, sizes: Sizes) -> Mapping[str, Array]:
-        """The file's own parameters with these weights, always the same mapping for the same."""
-        assert self.layout is not None
-        key = id(weights), sizes.num_heads, sizes.kv_heads
-        if key not in self.written:
-            self.written[key] = weights, self.layout.write(weights, *key[1:])
-        return self.written[key][1]
 
     def build(self, d_model: int, num_heads: int) -> Probe:
         """The constructor alone."""

@@ -96,10 +96,10 @@ def _exchange(bench: Bench, layout: Layout, made: Mistake) -> Mistake:
     if _check(bench, "as found", _shown(bench, None), ways):
         return made
     turned = CATALOGUE[TURNED]
-    bench.take(layout.exchanged())
+    bench.layout = layout.exchanged()
     if _check(bench, "exchanged", _shown(bench, None), [[turned]]):
         return turned
-    bench.take(layout)
+    bench.layout = layout
     return made
 
 

@@ -17,7 +17,7 @@ from grader.files import locate
 from grader.grading import Request, grade, grade_in
 from grader.intake import read_submission
 from grader.model import Exercise, Report, Submission
-from grader.sandbox.foresight import Foresight, Script, write_script
+from grader.sandbox.foresight import Fingerprints, Foresight, Script, write_script
 from grader.sandbox.forge import Forge, open_forge
 from grader.sandbox.launch import Launched, hide_memory
 from grader.sandbox.reserve import Reserve
@@ -36,6 +36,7 @@ class Warm:
     _reserve: Reserve | None = None
     _script: Script | None = None
     _last: Foresight | None = None
+    _fingerprints: Fingerprints = field(default_factory=Fingerprints)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def grade(self, submission: Submission) -> Report:
@@ -51,6 +52,7 @@ class Warm:
                 reserve,
                 self._script,
                 terms.helpers,
+                self._fingerprints,
             )
             self._last = last
             report = grade_in(last, forge, Request(self.seed, self.exercise, walked=False))

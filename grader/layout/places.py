@@ -28,6 +28,8 @@ from grader.variations import spread_heads, thin_heads
 
 BIASES = {"Wq": "bq", "Wk": "bk", "Wv": "bv", "Wo": "bo"}
 EACH_HEAD = "*"
+# As many sets of weights as a run of the whole bank has, and some more.
+MOST_RECALLED = 128
 
 
 def head_width(d_model: int, num_heads: int, wide: bool) -> int:
@@ -83,6 +85,20 @@ class Layout:
         return {
             one: array for name, stacked in theta.items() for one, array in _scatter(name, stacked)
         }
+
+    def recall(self, weights: Weights, num_heads: int, kv_heads: int = 0) -> Mapping[str, Array]:
+        """What `write` gives, always the same mapping for the same weights; not to be changed."""
+        # Their address stands for the weights: they are held here, so no others can get that.
+        key = id(weights), num_heads, kv_heads
+        if key not in self._recalled:
+            if len(self._recalled) >= MOST_RECALLED:
+                self._recalled.clear()
+            self._recalled[key] = weights, self.write(weights, num_heads, kv_heads)
+        return self._recalled[key][1]
+
+    @functools.cached_property
+    def _recalled(self) -> dict[tuple[int, int, int], tuple[Weights, Mapping[str, Array]]]:
+        return {}
 
     def exchanged(self) -> Layout:
         """The same with the parameters of queries and keys exchanged."""
