@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.definition import Weights
-from grader.layout import Layout, Place, named_layout, propose
+from grader.layout import TORCH_LINEARS, Layout, Place, named_layout, propose
 from grader.layout.elements import groups_of, shape_of
 from grader.layout.roles import MISNAMED, UNNAMED, cost_of, role_of
 from grader.model import Parameter
@@ -222,7 +222,7 @@ FAMILIES = {
 def parameters_of(values):
     """The parameters as a worker would describe them: a dotted name belongs to a Linear."""
     return [
-        Parameter(name, array.shape, "Linear" if "." in name else "Mha", True)
+        Parameter(name, array.shape, TORCH_LINEARS[0] if "." in name else "file.Mha", True)
         for name, array in values.items()
     ]
 
@@ -281,7 +281,7 @@ def test_first_proposal_follows_names():
     assert propose(shuffled, M, H)[0].places == linears()
 
 
-@pytest.mark.parametrize("owner", ["Linear", "LazyLinear", "NonDynamicallyQuantizableLinear"])
+@pytest.mark.parametrize("owner", TORCH_LINEARS)
 def test_linear_is_never_transposed(owner):
     families = [values for values, _, _ in FAMILIES.values() if all("." in n for n in values)]
     for values in families:
@@ -295,6 +295,13 @@ def test_linear_is_never_transposed(owner):
 def test_parameter_of_ones_own_may_be_transposed():
     values, _, _ = FAMILIES["right-multiplied"]
     found = {layout.places["Wq"].pattern for layout in propose(parameters_of(values), M, H)}
+    assert {"(h d) m", "m (h d)"} <= found
+
+
+def test_class_of_ones_own_may_be_called_linear():
+    values, _, _ = FAMILIES["right-multiplied"]
+    called = [replace(p, owner="file.Linear") for p in parameters_of(values)]
+    found = {layout.places["Wq"].pattern for layout in propose(called, M, H)}
     assert {"(h d) m", "m (h d)"} <= found
 
 
@@ -336,11 +343,11 @@ def test_bare_names_settle_nothing():
 def test_nothing_to_propose_is_no_layout():
     assert propose([], M, H) == []
     assert named_layout([]) is None
-    assert propose([Parameter("w", (5, 4), "Linear", True)], M, H) == []
+    assert propose([Parameter("w", (5, 4), TORCH_LINEARS[0], True)], M, H) == []
 
 
 def test_proposals_are_bounded():
-    many = [Parameter(f"layers.{i}.weight", (M, M), "Linear", True) for i in range(12)]
+    many = [Parameter(f"layers.{i}.weight", (M, M), TORCH_LINEARS[0], True) for i in range(12)]
     assert len(propose(many, M, H)) < 10_000
 
 
@@ -471,7 +478,7 @@ def test_one_head_of_keys_is_read_and_written(kind):
 
 def test_fewer_heads_of_keys_lie_where_all_of_them_would():
     values = {"qkv.weight": (3 * M, M), "o.weight": (M, M)}
-    layout = propose([Parameter(n, s, "Linear", True) for n, s in values.items()], M, H)[0]
+    layout = propose([Parameter(n, s, TORCH_LINEARS[0], True) for n, s in values.items()], M, H)[0]
     assert layout.can_group()
     weights = share_heads(WEIGHTS, H, 1)
     theta = layout.write(weights, H, 1)
@@ -485,7 +492,7 @@ def test_fewer_heads_of_keys_may_lie_in_each_group():
     d_model = heads * size
     values = {"qkv.weight": (3 * d_model, d_model), "qkv.bias": (3 * d_model,)}
     shapes = {**values, "o.weight": (d_model, d_model)}
-    known = [Parameter(name, shape, "Linear", True) for name, shape in shapes.items()]
+    known = [Parameter(name, shape, TORCH_LINEARS[0], True) for name, shape in shapes.items()]
     found = propose(known, d_model, heads)
     layout = next(one for one in found if one.places["Wq"].pattern == "(h f d) m")
     assert layout.can_group()

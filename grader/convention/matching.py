@@ -17,7 +17,7 @@ from grader.bank.masks import Sizes
 from grader.calling import CallPlan
 from grader.convention.found import Match
 from grader.convention.rehearsal import Rehearsal
-from grader.layout import Layout, named_layout
+from grader.layout import TORCH_LINEARS, Layout, named_layout
 from grader.mistakes import Mistake, combine, known_for
 from grader.model import Array, Contract, Parameter, Probe, Status
 
@@ -117,7 +117,7 @@ def match_names(
     contract: Contract, proposals: Sequence[Layout], parameters: Sequence[Parameter]
 ) -> Match:
     """For want of proof, what the names say: only of nn.Linear, used as it is."""
-    linear = all(parameter.owner == "Linear" for parameter in parameters)
+    linear = all(parameter.owner in TORCH_LINEARS for parameter in parameters)
     return Match(named_layout(proposals) if linear else None, contract)
 
 
@@ -218,7 +218,7 @@ def lengths(contract: Contract) -> Sizes:
 
 def without_norms(parameters: Sequence[Parameter]) -> list[Parameter]:
     """The parameters that are not those of a layer norm."""
-    return [p for p in parameters if not NORM.fullmatch(p.owner)]
+    return [p for p in parameters if not NORM.fullmatch(p.owner.rpartition(".")[2])]
 
 
 def _values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:

@@ -8,6 +8,6 @@ candidate's own code returned.
 
 from grader.layout.elements import Place
 from grader.layout.places import Layout
-from grader.layout.proposals import named_layout, propose
+from grader.layout.proposals import TORCH_LINEARS, named_layout, propose
 
-__all__ = ["Layout", "Place", "named_layout", "propose"]
+__all__ = ["TORCH_LINEARS", "Layout", "Place", "named_layout", "propose"]

@@ -31,7 +31,10 @@ OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
 # One stack of square matrices, the output projection among them.
 STACKED = 4
 TURNS = tuple(itertools.product(("f (h d) m", "f m (h d)"), ("f m (h d)", "f (h d) m")))
-LINEARS = ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
+TORCH_LINEARS = tuple(
+    f"torch.nn.modules.linear.{name}"
+    for name in ("Linear", "LazyLinear", "NonDynamicallyQuantizableLinear")
+)
 # One head of keys and values for all is rarer than anything else.
 ONE_KV_HEAD = 40
 # A fused parameter says nothing of its order, but one order is by far the commonest.
@@ -194,7 +197,7 @@ class Finder:
 
     def _stray(self, output: Place, inner: Place) -> int:
         """What it costs to write one as x @ W and the other as nn.Linear does, by choice."""
-        chosen = {p.name for p in self.parameters if p.owner not in LINEARS}
+        chosen = {p.name for p in self.parameters if p.owner not in TORCH_LINEARS}
         alike = _is_turned(output.pattern) != _is_turned(inner.pattern)
         return 0 if alike or not {output.weight, inner.weight} <= chosen else STRAYING
 
@@ -222,7 +225,8 @@ class Finder:
     ) -> Iterator[tuple[Parameter, str, int]]:
         for parameter in self.parameters:
             # nn.Linear keeps its output rows first; a parameter of one's own need not.
-            free = () if parameter.owner in LINEARS and EACH_HEAD not in parameter.name else others
+            is_linear = parameter.owner in TORCH_LINEARS and EACH_HEAD not in parameter.name
+            free = () if is_linear else others
             # A convolution of width one is a Linear with axes of one behind it.
             shape, ones = parameter.shape, ""
             while len(shape) > 2 and shape[-1] == 1 and self.sizes["d"] > 1:

@@ -16,7 +16,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A tensor of the candidate's module. `owner` is the class that holds it."""
+    """A tensor of the candidate's module. `owner` is the class that holds it, in full."""
 
     name: str
     shape: tuple[int, ...]

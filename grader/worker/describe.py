@@ -101,7 +101,7 @@ def tensors(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str, bool]]:
                     yield f"{name}.{inner}", parameter, owner, False
         elif _is_learnable(value) and id(value) not in known:
             known.add(id(value))
-            yield name, value, type(module).__name__, False
+            yield name, value, _full_name(module), False
 
 
 def _is_learnable(value: object) -> bool:
@@ -182,7 +182,12 @@ def _registered(module: nn.Module) -> Iterator[tuple[str, torch.Tensor, str]]:
     # Not get_submodule: a submodule may bear the name of a method, such as "to".
     parts = dict(module.named_modules())
     for name, parameter in module.named_parameters():
-        yield name, parameter, type(parts.get(name.rpartition(".")[0], module)).__name__
+        yield name, parameter, _full_name(parts.get(name.rpartition(".")[0], module))
+
+
+def _full_name(module: nn.Module) -> str:
+    """With the module it comes from: a class of one's own may be called Linear too."""
+    return f"{type(module).__module__}.{type(module).__name__}"
 
 
 def _used_names(cls: type) -> set[str]:
