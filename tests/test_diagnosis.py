@@ -407,9 +407,38 @@ def test_failures_beyond_a_length_are_a_limit():
         ("state.stays-behind", "trouble.raised", "tensor-left-behind"),
         ("gradient.missing", "dropout.slope", "gradient-cut"),
         ("state.kept", "mask.future-leaks", "state-kept"),
+        ("dropout.elsewhere", "dropout.not-finite", "dropout-misplaced"),
     ],
 )
 def test_what_follows_stands_under_its_root(root, other, key):
     first = fail(root, "registered")
     second = fail(other, "bfloat16-module", text="expected scalar type Float but found Half")
     assert set(names(first, second).values()) == {key}
+
+
+@pytest.mark.parametrize("key", ["uniform", "not-zero"])
+def test_rows_dead_in_some_heads_are_as_those_in_all(key):
+    first = fail(f"dead.{key}", "dead-rows-float64")
+    some = fail("values.differ", "dead-rows-in-some-heads")
+    found = names(first, some, fail("values.differ", "mask-forms"))
+    assert found["dead-rows-in-some-heads"] == found["dead-rows-float64"]
+    assert found["mask-forms"] is None
+
+
+@pytest.mark.parametrize("root", ["softmax-over-queries", "softmax-over-heads"])
+def test_softmax_over_what_is_all_hidden_gives_nan(root):
+    first = fail("values.differ", "values", root)
+    nan = fail("values.not-finite", "padding-values")
+    found = names(first, nan, fail("values.differ", "mask-long"))
+    assert (found["padding-values"], found["mask-long"]) == (root, None)
+
+
+def test_what_is_raised_twice_has_one_cause():
+    raised = {"phase": "forward", "type": "RuntimeError", "line": 23, "text": "shape is invalid"}
+    inner = Message("trouble.raised", raised)
+    first = fail("shape.lengths", "shapes", inner=inner)
+    again = fail("trouble.raised", "registered", **raised)
+    elsewhere = fail("trouble.raised", "values", **{**raised, "line": 24})
+    found = names(first, again, elsewhere)
+    assert found["registered"] == "wrong-cross-length"
+    assert found["values"] is None

@@ -1,5 +1,6 @@
 """Bank files: each fault is refused by name, and the files we ship follow the rules."""
 
+import itertools
 import re
 import textwrap
 from pathlib import Path
@@ -315,6 +316,21 @@ def test_areas_keep_their_order(exercise):
 def test_case_ids_are_kebab_case(exercise):
     ids = [case.id for case in load_exercise(exercise).cases]
     assert [name for name in ids if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
+
+
+@pytest.mark.parametrize("batch", [1, 2, 20])
+@pytest.mark.parametrize("seed", range(20))
+def test_drawn_padding_leaves_a_future_and_neighbours_differ(batch, seed):
+    sizes = Sizes(batch, 5, 5)
+    padding = draw_mask(generator(seed, "padding"), sizes, "padding", "b k")
+    lengths = padding.sum(axis=-1)
+    assert lengths.max() == 4
+    assert lengths.min() >= 1
+    assert len(set(lengths.tolist())) == min(batch, 4)
+    holes = draw_mask(generator(seed, "holes"), sizes, "holes", "b 1 1 k")[:, 0, 0]
+    assert all((one != other).any() for one, other in itertools.pairwise(holes))
+    assert holes[:, 0].all()
+    assert (~holes).any(axis=-1).all()
 
 
 @pytest.mark.parametrize("exercise", BANKS)

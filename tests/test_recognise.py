@@ -107,6 +107,18 @@ def test_right_mask_is_clean(fill):
     assert found.is_clean
 
 
+@pytest.mark.parametrize("fill", [0.0, 1.0, -1e9])
+def test_one_number_in_rows_that_see_nothing_is_clean(fill):
+    problem = pose({"kind": "dead", "form": "b 1 q k"})
+    dead = ~problem.visible.any(axis=-1, keepdims=True)
+    scores = np.where(problem.visible, problem.truth.scaled, -np.inf)
+    found = look_at(np.where(dead, fill, scores).reshape(6, 5, 5), problem)
+    assert found.landmark.name == "scaled scores"
+    assert found.is_clean
+    uneven = np.where(dead, np.arange(5.0), scores)
+    assert look_at(uneven, problem) is None
+
+
 def test_fill_of_the_wrong_sign_is_no_mask():
     problem = pose(RANDOM)
     assert look_at(np.where(problem.visible, problem.truth.scaled, 1e9), problem) is None

@@ -87,6 +87,12 @@ DEPARTURES = {
         "scaled-twice",
         {"what": "k", "other": "q", "made": line_of(SCALED)},
     ),
+    "scale-on-one-and-scores": (
+        (SCALED, "q = q / math.sqrt(q.shape[-1]); " + SCALED),
+        None,
+        "scaled-twice",
+        {"what": "q @ k", "other": "q", "made": line_of(SCALED)},
+    ),
     "floored-scale": (
         (SCALED, "scores = q @ k.mT / int(math.sqrt(q.shape[-1]))"),
         None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -87,10 +88,14 @@ def _causal(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> A
 
 
 def _padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
-    """Real tokens first; none is full or empty, and lengths differ while there are enough."""
+    """Real tokens first; none is full or empty, and lengths differ while there are enough.
+
+    One has a single token of padding: in shorter ones there may be no future to look into.
+    """
     length = shape[-1]
-    ends = 1 + (rng.permutation(max(sizes.batch, length - 1)) % max(length - 1, 1))
-    rows = np.arange(length) < ends[: sizes.batch, None]
+    longest = max(length - 1, 1)
+    lengths = np.resize([longest, *rng.permutation(np.arange(1, longest))], sizes.batch)
+    rows = np.arange(length) < rng.permutation(lengths)[:, None]
     return rows.reshape(sizes.batch, *(1,) * (len(shape) - 2), length)
 
 
@@ -114,9 +119,15 @@ def _first_only(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) 
 
 
 def _holes(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
-    """Hidden tokens anywhere but in front, so that under a causal mask no row is dead."""
+    """Hidden tokens anywhere but in front, so that under a causal mask no row is dead.
+
+    Neighbours differ where there is room: one sample's mask in another's place has to show.
+    """
     mask = _random(rng, sizes, shape)
     mask[..., 0], mask[..., -2:] = True, [False, True]
+    if shape[-1] > 3:
+        for before, after in itertools.pairwise(mask):
+            after[..., 1] ^= (before == after).all()
     return mask
 
 

@@ -17,7 +17,8 @@ from grader.model import Contract, Exercise, Message, Outcome, Verdict
 CONSEQUENCES = r"(values|dead|mask|gradient|dropout|state)\..*|shape\.empty"
 # What is read off values that are wrong already says nothing of its own.
 BY_VALUES = (
-    r"mask\..*|dead\.(output|output-zero|not-zero)|shape\.empty|dropout\.(no-output|slope|returned)"
+    r"mask\..*|dead\.(output|output-zero|not-zero)|shape\.empty"
+    r"|dropout\.(no-output|not-finite|slope|returned)"
 )
 # Dropout is read back out of the output: not through a wrong step on the way there.
 HIDES_DROPOUT = {"mix", "merge", "project", "finish", "softmax"}
@@ -58,7 +59,22 @@ def name_mistakes(
     if by_sizes:
         seen = [replace(v, mistake=by_sizes) if _is_open(v) else v for v in seen]
     named = {v.mistake for v in seen if v.mistake}
-    return tuple(replace(v, mistake=name_what_follows(v, named)) for v in seen)
+    followed = [replace(v, mistake=name_what_follows(v, named)) for v in seen]
+    raised = {_raised(v): v.mistake for v in followed if v.mistake}
+    return tuple(
+        replace(v, mistake=raised.get(_raised(v))) if v.mistake is None and _raised(v) else v
+        for v in followed
+    )
+
+
+def _raised(verdict: Verdict) -> tuple[object, ...] | None:
+    """Where and what a case raised, if that is all there is to see: the same has one cause."""
+    message = verdict.message
+    inner = message.fields.get("inner") if message else None
+    message = inner if isinstance(inner, Message) else message
+    if verdict.outcome is not Outcome.FAILED or message is None or message.key != "trouble.raised":
+        return None
+    return tuple(message.fields.get(key) for key in ("phase", "type", "line", "text"))
 
 
 def _is_open(verdict: Verdict) -> bool:

@@ -165,7 +165,10 @@ RULES = (
         "state-kept", VALUES, case=r"^no-state|shorter-after|^cast-after-use$", among="^mask-forms"
     ),
 )
-# What else goes wrong because of a mistake: mistakes named so far, and keys that have none.
+# What else goes wrong because of a mistake: mistakes named so far, and what has no name yet, by
+# the key of its message or by the key and the case.
+DEAD_IN_SOME = r"values\.differ dead-rows-in-some-heads"
+NOT_FINITE = r"values\.not-finite(-dead)?|gradient\..*"
 FOLLOWS = {
     "parameters-not-registered": (
         r"tensor-left-behind|state-kept|dtypes-mixed|dropout-always-on",
@@ -180,7 +183,7 @@ FOLLOWS = {
     "ready-made-attention": (r"mask-form-refused|mask-form-misread", ""),
     "weights-missing": (r"training-weights-wrong|empty-input-mishandled", ""),
     "weights-averaged": (r"training-weights-wrong", ""),
-    "uniform-dead-rows": (r"mask-form-misread", ""),
+    "uniform-dead-rows": (r"mask-form-misread", DEAD_IN_SOME),
     "state-kept": (
         r"future-leaks|padding-leaks|dropout-always-on|copy-shares-weights|mask-form-misread",
         r"values\.mixed|mask\..*",
@@ -189,6 +192,9 @@ FOLLOWS = {
     "dropout-always-on": ("", r"values\.(differ|mixed|unordered)|mask\..*|gradient\..*"),
     "dead-output-zeroed": (r"mask-form-misread", ""),
     "input-changed-in-place": (r"in-place-breaks-backward", ""),
-    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean|before-softmax)"),
-    "dead-rows-not-zero": (r"mask-form-misread", ""),
+    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean|before-softmax|not-finite)"),
+    "dead-rows-not-zero": (r"mask-form-misread", DEAD_IN_SOME),
+    # Where all that a softmax runs over is hidden, there is nothing to divide by.
+    "softmax-over-queries": ("", NOT_FINITE),
+    "softmax-over-heads": ("", NOT_FINITE),
 }

@@ -28,9 +28,11 @@ def name_what_follows(verdict: Verdict, named: set[str]) -> str | None:
     """The mistake that this one is no more than a consequence of, or the one it has."""
     if verdict.outcome is not Outcome.FAILED or verdict.message is None:
         return verdict.mistake
+    key = verdict.message.key
     for root, (mistakes, keys) in FOLLOWS.items():
         weaker = re.fullmatch(mistakes, verdict.mistake or " ")
-        nameless = verdict.mistake is None and re.fullmatch(keys, verdict.message.key)
+        said = any(re.fullmatch(keys, signs) for signs in (key, f"{key} {verdict.case}"))
+        nameless = verdict.mistake is None and said
         if root in named and (weaker or nameless):
             return root
     return verdict.mistake

@@ -17,6 +17,9 @@ PRODUCTS = ("matmul", "bmm", "einsum", "__matmul__", "baddbmm", "mul", "sum", "t
 SOFTMAX = ("softmax",)
 BARE = "output before bias"
 SCALED = {"q scaled", "k scaled"}
+SCORES = "scaled scores"
+# The same in every language.
+PRODUCT = "q @ k"
 # What a product is of, by the stage it should give.
 OPERANDS = {2: ("q", "k"), 5: ("weights", "v")}
 
@@ -137,8 +140,13 @@ def _wrong_operand(trail: Trail, at: int, parents: Sequence[int]) -> Departure |
 
 
 def _scaled_twice(trail: Trail, at: int, parents: Sequence[int]) -> Departure | None:
-    """A product of queries and keys that have the whole scale each: the line that was second."""
+    """A product of queries and keys that have the whole scale each: the line that was second.
+
+    Or of scores that have it already.
+    """
     names = {_landmark(trail, parent).name for parent in parents}
+    if names == {SCORES}:
+        return _scaled_again(trail, at, parents[0])
     if trail.steps[at].operation not in PRODUCTS or not names >= SCALED:
         return None
     known = [(one, trail.found[one]) for one in sorted(trail.ancestors(at))]
@@ -148,6 +156,22 @@ def _scaled_twice(trail: Trail, at: int, parents: Sequence[int]) -> Departure | 
     fields = {"line": line, "what": _landmark(trail, made[second]).base}
     fields |= {"made": trail.steps[made[first]].line, "other": _landmark(trail, made[first]).base}
     return Departure(line, Message("departure.scaled-twice", fields))
+
+
+def _scaled_again(trail: Trail, at: int, parent: int) -> Departure | None:
+    """Scaled scores that are divided by the same root once more."""
+    before, after = trail.steps[parent].value, trail.steps[at].value
+    root = np.sqrt(trail.problem.sizes.head_width)
+    if before is None or after is None or before.shape != after.shape or root == 1.0:
+        return None
+    if not np.allclose(after * root, before):
+        return None
+    known = [(one, trail.found[one]) for one in sorted(trail.ancestors(at))]
+    first = next(one for one, f in known if f and f.landmark.name in {*SCALED, SCORES})
+    other = _landmark(trail, first)
+    fields = {"line": trail.steps[at].line, "what": PRODUCT, "made": trail.steps[first].line}
+    fields |= {"other": PRODUCT if other.name == SCORES else other.base}
+    return Departure(trail.steps[at].line, Message("departure.scaled-twice", fields))
 
 
 def _origin(trail: Trail, at: int) -> int:

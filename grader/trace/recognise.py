@@ -56,7 +56,25 @@ def recognise(
         if found is not None and found.is_clean:
             return found
         first = first or found
+    if first is None:
+        repaired = _without_dead_rows(value, problem)
+        return None if repaired is None else recognise(repaired, known, problem)
     return first
+
+
+def _without_dead_rows(value: Array, problem: Problem) -> Array | None:
+    """The scores with rows that see nothing taken away, where one number stands all along these.
+
+    Many right files put such a number there, against NaN, and take the weights away later.
+    """
+    shape = problem.sizes.scores
+    if problem.visible is None or value.size != np.prod(shape) or value.shape[-2:] != shape[-2:]:
+        return None
+    dead = np.broadcast_to(~problem.visible.any(axis=-1), shape[:-1]).reshape(value.shape[:-1])
+    rows = value[dead]
+    if not (rows.size and np.isfinite(rows).all() and (rows == rows[:, :1]).all()):
+        return None
+    return np.where(dead[..., None], -np.inf, value)
 
 
 def _may_be(few: Sequence[float], landmark: Landmark) -> bool:

@@ -278,8 +278,10 @@ def _read(bench: Bench, case: Case, problem: Problem, seen: Observation) -> Appl
     ratios, residual = [], 0.0
     safe = np.where(np.abs(acts.weights) > CLEAR, acts.weights, np.inf)
     for output, _ in answers:
-        if output is None or output.shape != acts.output.shape or not np.isfinite(output).all():
+        if output is None or output.shape != acts.output.shape:
             return failed("dropout.no-output")
+        if not np.isfinite(output).all():
+            return failed("dropout.not-finite")
         merged = output if problem.weights.bo is None else output - problem.weights.bo
         if problem.weights.Wo is not None:
             merged = merged @ np.linalg.inv(problem.weights.Wo).T

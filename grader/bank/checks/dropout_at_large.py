@@ -199,7 +199,7 @@ def _train_twice(
     output, again = bench.answer(seen).output, bench.answer(seen, 1).output
     if output is None or again is None or output.shape != problem.truth.output.shape:
         return failed("dropout.no-output")
-    return (output, again) if np.isfinite(output).all() else failed("dropout.no-output")
+    return (output, again) if np.isfinite(output).all() else failed("dropout.not-finite")
 
 
 def _is_far(output: Array, expected: Array) -> bool:
