@@ -370,6 +370,10 @@ def test_mask_is_split_over_two_arguments():
     assert mask.dtype == "float16"
     assert np.array_equal(mask.value == 0.0, (np.tri(4, 5, 1, dtype=bool) & padding.any(0))[0])
     assert np.array_equal(hidden.value, ~padding[:, 0, 0])
+    # What one of them can say is said by it alone, padding that all samples share among it.
+    for whole, name in ((padding, "p"), (np.tri(4, 5, 1, dtype=bool)[None, None], "m")):
+        _, alone = two.call([QUERY], whole, SIZES, "float16")
+        assert alone.name == name
 
 
 @pytest.mark.parametrize(

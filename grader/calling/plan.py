@@ -258,9 +258,12 @@ def put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
 def _ways_to_say(
     mask: Array, sizes: Sequence[int], roles: Collection[str]
 ) -> Iterator[dict[str, Array]]:
-    """A mask as each mask argument may be given it: both their part, or one the whole."""
+    """A mask as each mask argument may be given it: one the whole, or both a part if it takes two.
+
+    Padding that all samples share is no mask between tokens.
+    """
     parts = split_mask(mask, sizes) if len(roles) == len(MASKS) else None
-    if parts is not None and not any(part.all() for part in parts):
+    if parts is not None and not any((part == mask).all() for part in parts):
         yield dict(zip(MASKS, parts))
     yield from ({role: mask} for role in reversed(MASKS) if role in roles)
 
