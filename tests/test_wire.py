@@ -204,7 +204,7 @@ def test_construct_and_weights_travel(run):
 
 def test_parameters_travel_when_asked_for(run):
     seen = run(Probe("Echo", (4,), describe=True))
-    assert seen.parameters == (Parameter("weight", (4, 3), "Echo", True),)
+    assert seen.parameters == (Parameter("weight", (4, 3), "submission.Echo", True),)
 
 
 def test_gradients_travel(run):
