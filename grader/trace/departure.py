@@ -164,8 +164,10 @@ def _scaled_again(trail: Trail, at: int, parent: int) -> Departure | None:
     root = np.sqrt(trail.problem.sizes.head_width)
     if before is None or after is None or before.shape != after.shape or root == 1.0:
         return None
-    if not np.allclose(after * root, before):
-        return None
+    # A fill may be as large as numbers get.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.allclose(after, before / root):
+            return None
     known = [(one, trail.found[one]) for one in sorted(trail.ancestors(at))]
     first = next(one for one, f in known if f and f.landmark.name in {*SCALED, SCORES})
     other = _landmark(trail, first)
