@@ -14,11 +14,8 @@ RIGHT = (ROOT / "reference" / "self_attention.py").read_text()
 BUILT = "self.out_proj = nn.Linear(d_model, d_model)"
 
 OURS = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location(
-    "mha_worker", sys.argv[1] + "/__init__.py", submodule_search_locations=[sys.argv[1]]
-)
-sys.modules["mha_worker"] = importlib.util.module_from_spec(spec)
+import runpy, sys
+runpy.run_path(sys.argv[1])["make_package"]()
 import mha_worker.torch_import as torch_import
 torch = torch_import.import_torch()
 """
@@ -58,7 +55,7 @@ TELL = "\nprint(json.dumps(found))\n"
 
 @functools.cache
 def run(program):
-    command = [sys.executable, "-c", program, str(ROOT / "grader" / "worker")]
+    command = [sys.executable, "-c", program, str(ROOT / "grader" / "worker" / "__main__.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 

@@ -1,6 +1,6 @@
 """Zygotes unlike the usual one: of another user, in a container, or with packages cut open.
 
-Run as a program: `python -I zygotes.py WORKER FD KIND...`. Rights are given up only after torch has
+Run as a program: `python -I zygotes.py KIND... FD`. Rights are given up only after torch has
 been imported, and what hostile files import too: the interpreter may lie where nobody else can
 read. A package that is cut open can be imported without its `__init__`.
 """
@@ -10,9 +10,8 @@ import gc
 import importlib
 import importlib.util
 import os
-import socket
+import runpy
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -22,26 +21,15 @@ NOBODY = 65534
 CONTAINER = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 WHO = ("nobody", "container")
 OPENED = "opened"
+WORKER = Path(__file__).resolve().parent.parent / "grader" / "worker" / "__main__.py"
 HOSTILE = Path(__file__).parent / "submissions" / "hostile"
 
 
 def launch_other(kind, *names):
-    """Start it; returns its process and our end of the socket, as `launch_zygote` does."""
+    """Start it; returns its process and our end of the socket."""
     from grader.sandbox import launch
 
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    given = map(str, (launch.WORKER.parent, theirs.fileno(), kind, *names))
-    process = subprocess.Popen(
-        [sys.executable, "-I", __file__, *given],
-        env=launch.environment(),
-        cwd="/",
-        pass_fds=(theirs.fileno(),),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    theirs.close()
-    return launch.Launched(process, ours)
+    return launch.launch_zygote([sys.executable, "-I", __file__, kind, *names])
 
 
 def open_lesser(who):
@@ -67,11 +55,8 @@ def open_packages(names):
 
 def main():
     gc.disable()
-    worker, control, kind, *names = sys.argv[1:]
-    spec = importlib.util.spec_from_file_location(
-        "mha_worker", f"{worker}/__init__.py", submodule_search_locations=[worker]
-    )
-    sys.modules["mha_worker"] = importlib.util.module_from_spec(spec)
+    kind, *names, control = sys.argv[1:]
+    runpy.run_path(str(WORKER))["make_package"]()
     zygote = importlib.import_module("mha_worker.zygote")
     imports = importlib.import_module("mha_worker.imports")
     warm = zygote.warm

@@ -43,17 +43,7 @@ class Warm:
         """The report on this version, as the drill's seed has it; LateError if it was dropped."""
         with self._lock:
             forge, reserve = self._open()
-            terms = self._terms
-            last = Foresight(
-                forge,
-                submission,
-                terms.limits,
-                terms.packages,
-                reserve,
-                self._script,
-                terms.helpers,
-                self._fingerprints,
-            )
+            last = Foresight(submission, reserve, self._script, self._fingerprints)
             self._last = last
             report = grade_in(last, forge, Request(self.seed, self.exercise, walked=False))
             if last.is_cut:

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.errors import ClosedError, WorkerError
-from grader.model import Array, Helper, Isolation, Limits, Observation, Printed, Probe, Submission
+from grader.model import Array, Isolation, Observation, Printed, Probe, Submission
 from grader.sandbox import wire
-from grader.sandbox.forge import Forge
 from grader.sandbox.reserve import Reserve
 from grader.sandbox.session import HeldWeights, Loaded, Session
 from grader.worker import protocol
@@ -126,22 +125,19 @@ class Foresight(Session):
 
     def __init__(
         self,
-        forge: Forge,
         submission: Submission,
-        limits: Limits,
-        packages: Sequence[str],
         reserve: Reserve,
         script: Script | None,
-        helpers: Sequence[Helper] = (),
-        fingerprints: Fingerprints | None = None,
+        fingerprints: Fingerprints,
     ) -> None:
-        super().__init__(forge, submission, limits, packages, reserve=reserve, helpers=helpers)
+        given = reserve.forge, submission, reserve.limits, reserve.packages
+        super().__init__(*given, reserve=reserve, helpers=reserve.helpers)
         self.asked: list[tuple[bytes, Probe]] = []
-        self._fingerprints = fingerprints or Fingerprints()
+        self._fingerprints = fingerprints
         self._misses = 0
         self._first: First | None = None
         if script is not None:
-            ahead = Session(forge, submission, limits, packages, reserve=reserve, helpers=helpers)
+            ahead = Session(*given, reserve=reserve, helpers=reserve.helpers)
             self._first = First(ahead, script)
         # What the file printed and how it was shut in is told of the worker that it ran in first.
         self._told = self._first

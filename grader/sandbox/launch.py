@@ -10,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,11 +61,14 @@ def can_fork() -> bool:
     return sys.platform.startswith("linux")
 
 
-def launch_zygote() -> Launched:
-    """Start the zygote and return at once; it greets on the socket when torch is there."""
+def launch_zygote(program: Sequence[str] = ()) -> Launched:
+    """Start the zygote and return at once; it greets on the socket when torch is there.
+
+    `program` is another one that serves as such; the number of its socket comes last.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen(
-        command("fork", str(theirs.fileno())),
+        [*(program or command("fork")), str(theirs.fileno())],
         env=environment(),
         cwd="/",
         pass_fds=(theirs.fileno(),),

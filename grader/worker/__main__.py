@@ -13,10 +13,8 @@ from pathlib import Path
 PACKAGE = "mha_worker"
 
 
-def main() -> None:
-    """`fork FD` serves a zygote on socket FD; `spawn` is one worker on standard streams."""
-    # Collections during the import of torch cost a sixth of it and free nothing.
-    gc.disable()
+def make_package() -> None:
+    """Make this folder importable as PACKAGE."""
     folder = Path(__file__).parent
     spec = importlib.util.spec_from_file_location(
         PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
@@ -26,6 +24,13 @@ def main() -> None:
     package = importlib.util.module_from_spec(spec)
     sys.modules[PACKAGE] = package
     spec.loader.exec_module(package)
+
+
+def main() -> None:
+    """`fork FD` serves a zygote on socket FD; `spawn` is one worker on standard streams."""
+    # Collections during the import of torch cost a sixth of it and free nothing.
+    gc.disable()
+    make_package()
     mode, arguments = sys.argv[1], sys.argv[2:]
     # A candidate's own script must not see ours.
     sys.argv[:] = ["submission"]

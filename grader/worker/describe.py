@@ -125,11 +125,11 @@ def part(module: nn.Module, left: list[str]) -> tuple[list[torch.Tensor], list[t
 
     Without names, those that its classes and their file hold.
     """
-    named = {name: value for name, value in walk(module) if isinstance(value, torch.Tensor)}
     moved = [*module.parameters(), *module.buffers()]
-    known = {id(tensor) for tensor in moved}
     if left:
+        named = {name: value for name, value in walk(module) if isinstance(value, torch.Tensor)}
         return moved, [named[name] for name in left if name in named]
+    known = {id(tensor) for tensor in moved}
     return moved, [tensor for tensor in _outside(module) if id(tensor) not in known]
 
 

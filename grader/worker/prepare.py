@@ -13,8 +13,6 @@ from typing import Any
 
 # Files that stay open with the fonts: a worker may have few.
 MAX_FONTS = 48
-
-
 # What code asks of who runs it: nobody, who has nothing.
 USER = {"HOME": "/", "USER": "nobody"}
 

@@ -5,26 +5,15 @@ connects hands over the socket that a zygote is to serve, and gets the process's
 """
 
 import importlib
-import importlib.util
 import os
+import runpy
 import select
 import signal
 import socket
 import sys
 from pathlib import Path
 
-WORKER = Path(__file__).resolve().parents[2] / "grader" / "worker"
-
-
-def load_zygote():
-    """The module, in a package that is called what the worker calls itself."""
-    spec = importlib.util.spec_from_file_location(
-        "mha_worker", WORKER / "__init__.py", submodule_search_locations=[str(WORKER)]
-    )
-    package = importlib.util.module_from_spec(spec)
-    sys.modules["mha_worker"] = package
-    spec.loader.exec_module(package)
-    return importlib.import_module("mha_worker.zygote")
+WORKER = Path(__file__).resolve().parents[2] / "grader" / "worker" / "__main__.py"
 
 
 def reap(*_):
@@ -55,7 +44,8 @@ def bear(zygote, listener):
 
 
 def main(path):
-    zygote = load_zygote()
+    runpy.run_path(str(WORKER))["make_package"]()
+    zygote = importlib.import_module("mha_worker.zygote")
     zygote.warm()
     signal.signal(signal.SIGCHLD, reap)
     listener = socket.socket(socket.AF_UNIX)
