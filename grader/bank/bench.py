@@ -226,6 +226,11 @@ class Bench:
         return [m for m in self.carried if case.area not in m.areas]
 
 
+def in_training(is_wanted: object) -> dict[str, Any]:
+    """The options of a probe in training mode in which nothing is dropped, or none."""
+    return {"train": True, "dropout": 0.0} if is_wanted else {}
+
+
 def agrees(got: Array, expected: Array) -> bool:
     """Equal within what tells mistakes apart, where half of the values at least are numbers."""
     if got.shape != expected.shape:

@@ -7,11 +7,11 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from grader.bank.bench import Bench
+from grader.bank.bench import Bench, in_training
 from grader.bank.checks import WEIGHTLESS
 from grader.bank.checks.gradients import TOLERANCES, expect, gradients_seen
 from grader.bank.draw import BIAS, GAIN, Problem
@@ -115,7 +115,7 @@ def _pose(bench: Bench, case: Case) -> Posed:
         alike = (np.repeat(x[:1], len(x), axis=0) for x in problem.inputs)
         problem = replace(problem, inputs=tuple(alike))
     wide = "float32" if args.get("autocast") else narrow
-    training: dict[str, Any] = {"train": True, "dropout": 0.0} if args.get("train") else {}
+    training = in_training(args.get("train"))
     if "probability" in args:
         training = {"dropout": args["probability"]}
     probe = bench.probe(
@@ -161,7 +161,7 @@ def _pose_gradients(bench: Bench, case: Case) -> Posed:
     dtype, of = str(args.get("dtype", "float64")), str(args.get("of", "inputs"))
     drawn = bench.draw(case, args.get("sizes"), mask=args.get("mask"))
     spreads, problem, cotangent = _redraw(bench, drawn, dtype, GAIN)
-    training: dict[str, Any] = {"train": True, "dropout": 0.0} if args.get("train") else {}
+    training = in_training(args.get("train"))
     seen = bench.run(bench.probe(problem, dtype=dtype, cotangent=cotangent, **training))
     known = gradients_seen(bench, seen) if seen.status is Status.OK else {}
     expected = expect(bench, problem, cotangent, of)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.bench import Bench
+from grader.bank.bench import Bench, in_training
 from grader.bank.checks.dropout import with_orthogonal_output
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
@@ -73,7 +73,7 @@ def agrees_in_training(bench: Bench, case: Case, mask: Mapping[str, str] | None 
     With a rate that cannot be set it does so on the average.
     """
     problem = _masked(bench, case, {}, mask)
-    options: dict[str, Any] = {"train": True, "dropout": 0.0} if bench.plan.has_dropout else {}
+    options = in_training(bench.plan.has_dropout)
     if not bench.plan.has_dropout:
         options = {"train": True, "calls": (bench.call(problem),) * 2}
     seen = bench.run(bench.probe(problem, **options))

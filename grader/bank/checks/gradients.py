@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from grader.bank.bench import Bench
+from grader.bank.bench import Bench, in_training
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.derivatives import Gradients, differentiate
@@ -43,7 +43,7 @@ def matches_gradients(
     name = f"gradients {dtype} {sizes} {mask} {plain_inputs} {train}"
     problem = bench.draw(name, sizes, mask=mask, dtype=dtype)
     cotangent = bench.rng(name).normal(size=problem.inputs[0].shape)
-    options: dict[str, Any] = {"train": True, "dropout": 0.0} if train else {}
+    options = in_training(train)
     options["plain_inputs"] = plain_inputs
     probe = bench.probe(problem, cotangent=cotangent, **options)
     seen = bench.remember(name, lambda: bench.run(probe))

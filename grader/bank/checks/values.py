@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.bench import Answer, Bench
+from grader.bank.bench import Answer, Bench, in_training
 from grader.bank.draw import Problem
 from grader.bank.explanation import explain, revise
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
@@ -95,7 +95,7 @@ def matches_reference(
         gain=gain,
         expanded=storage == "expanded",
     )
-    options: dict[str, Any] = {"train": True, "dropout": 0.0} if train else {}
+    options = in_training(train)
     wide = "float32" if autocast else dtype
     probe = bench.probe(problem, storage=storage, autocast=autocast, dtype=wide, **options)
     seen = bench.run(probe)
