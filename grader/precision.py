@@ -2,10 +2,11 @@
 
 No absolute tolerance is guessed. In float16 and bfloat16 the allowed error is four times the
 largest one found among right evaluations of the same problem with every intermediate rounded to
-the dtype (scale on the scores, on q, on both; softmax in one step or by hand): measured right
-implementations stay below twice that envelope. In float32 accumulation order matters more
-than rounding of intermediates, so the factor is larger and a floor of 256 half-ulps applies; in
-float64 the floor admits a float32 constant (sqrt of a float32 tensor) in an otherwise exact file.
+the dtype (scale on the scores, on q, on both; softmax in one step or by hand; biases in one step or
+apart): measured right implementations stay below twice that envelope. In float32 accumulation order
+matters more than rounding of intermediates, so the factor is larger and a floor of 256 half-ulps
+applies; in float64 the floor admits a float32 constant (sqrt of a float32 tensor) in an otherwise
+exact file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.definition import CORRECT, Activations, Steps, Store, Weights, attend, exact
+from grader.definition import CORRECT, Activations, Steps, Store, Weights, attend, exact, linear
 from grader.model import Array
 
 
@@ -120,7 +121,7 @@ def allow(
     typical = 0.0
     if not precision.typical:
         yield Allowance(output, shares)
-    for way in ways(steps, precision.store) if precision.factor else ():
+    for way in ways(steps, precision.store, weights) if precision.factor else ():
         with np.errstate(all="ignore"):
             run = attend(weights, *inputs, num_heads, visible, way, precision.store)
             output = max(output, precision.factor * distance(run.output, truth.output))
@@ -129,17 +130,43 @@ def allow(
         yield Allowance(output, shares, typical)
 
 
-def ways(steps: Steps, store: Store) -> list[Steps]:
+def ways(steps: Steps, store: Store, weights: Weights) -> list[Steps]:
     """Right orders of evaluation, all the same function in exact arithmetic."""
+    apart = biased_apart(steps, store, weights)
     if steps.scale is not CORRECT.scale or steps.softmax is not CORRECT.softmax:
-        return [steps]
+        return [steps, *apart]
     return [
         steps,
         replace(steps, score=scaled_before(steps, store, both=False), scale=unscaled),
         replace(steps, score=scaled_before(steps, store, both=True), scale=unscaled),
         replace(steps, softmax=softmax_by_hand(store)),
         replace(steps, softmax=softmax_in_logs(store)),
+        *apart,
     ]
+
+
+def biased_apart(steps: Steps, store: Store, weights: Weights) -> list[Steps]:
+    """Biases added to products that have been rounded, as in x @ W + b; [] where there are none."""
+    biases = (weights.bq, weights.bk, weights.bv, weights.bo)
+    touched = ("weights", "split", "heads", "project")
+    is_usual = all(getattr(steps, name) is getattr(CORRECT, name) for name in touched)
+    if not is_usual or all(bias is None for bias in biases):
+        return []
+
+    def add(bare: Array, bias: Array | None) -> Array:
+        return bare if bias is None else store(bare + bias.reshape(bare.shape[1], 1, -1))
+
+    def heads(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+        return add(q, weights.bq), add(k, weights.bk), add(v, weights.bv)
+
+    def project(merged: Array, weights: Weights) -> Array:
+        bare = store(linear(merged, weights.Wo, None))
+        return bare if weights.bo is None else bare + weights.bo
+
+    def without(weights: Weights) -> Weights:
+        return replace(weights, bq=None, bk=None, bv=None)
+
+    return [replace(steps, weights=without, heads=heads, project=project)]
 
 
 def scaled_before(steps: Steps, store: Store, both: bool) -> Callable[[Array, Array], Array]:

@@ -1,5 +1,7 @@
 """Mistakes by their values: confirmed on further problems, and told apart where they can be."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sources import PLAIN, SCALED, attention
@@ -178,3 +180,10 @@ def draw_problem():
         return draw(generator(1, "drawn"), contract, Sizes(**lengths), frozenset())
 
     return draw_one
+
+
+def test_mistakes_of_masks_are_no_alternatives_where_no_mask_told_them_apart(grade_source):
+    path = Path(__file__).parent / "submissions" / "wrong" / "free_unfold_padding_on_queries.py"
+    first = grade_source(path.read_text()).diagnosis.mistakes[0]
+    assert first.mistake == "padding-on-query-axis"
+    assert first.alternatives == ()

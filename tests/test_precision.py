@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from grader import precision
 from grader.bank.draw import draw, generator
 from grader.bank.masks import Sizes
 from grader.model import Contract
@@ -100,7 +101,7 @@ def pose(dtype, seed, mask=None, gain=1.5):
     )
 
 
-def answer(problem, dtype, soft=None, root=math.sqrt):
+def answer(problem, dtype, soft=None, root=math.sqrt, linear=torch.nn.functional.linear):
     """Attention in torch in one dtype; `soft` is the dtype in which softmax is done."""
     kind = getattr(torch, dtype)
     weights = {
@@ -108,9 +109,7 @@ def answer(problem, dtype, soft=None, root=math.sqrt):
         for name in ("Wq", "bq", "Wk", "bk", "Wv", "bv", "Wo", "bo")
     }
     q, k, v = (
-        torch.nn.functional.linear(
-            torch.tensor(x, dtype=kind), weights[f"W{role}"], weights[f"b{role}"]
-        )
+        linear(torch.tensor(x, dtype=kind), weights[f"W{role}"], weights[f"b{role}"])
         .unflatten(-1, (3, 6))
         .transpose(1, 2)
         for x, role in zip(problem.attended, "qkv")
@@ -138,6 +137,21 @@ def is_allowed(problem, output, shares):
 def test_right_answer_is_allowed(dtype, mask, seed):
     problem = pose(dtype, seed, mask)
     assert is_allowed(problem, *answer(problem, dtype))
+
+
+def test_biases_added_apart_are_allowed(monkeypatch):
+    """As x @ W + b rounds twice; between scores that are nearly even that decides who wins."""
+
+    def apart(x, weight, bias):
+        return x @ weight.T + bias
+
+    def refused(seed):
+        problem = pose("bfloat16", seed, gain=16.0)
+        return not is_allowed(problem, *answer(problem, "bfloat16", linear=apart))
+
+    assert list(filter(refused, range(60, 80))) == []
+    monkeypatch.setattr(precision, "biased_apart", lambda *_: [])
+    assert list(filter(refused, range(60, 80))) == [72]
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -209,6 +223,6 @@ def test_further_ways_wait_for_an_answer_that_needs_them():
     first = next(iter(problem.tolerance))
     assert len(problem.tolerance.grown) == 1
     whole = problem.tolerance.whole()
-    assert len(problem.tolerance.grown) == 5
+    assert len(problem.tolerance.grown) == 6
     assert (first.output, first.weights) <= (whole.output, whole.weights)
     assert whole.output == max(one.output for one in problem.tolerance)

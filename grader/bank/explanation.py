@@ -84,7 +84,9 @@ def weigh(bench: Bench) -> None:
     fitting = _check(bench, "weigh plain", _plain(bench, None), everything)
     # Where nothing came back, nothing is known but what the layout told.
     suspects = [[made]] if not fitting or fitting is everything else fitting
-    suspects = _check(bench, "weigh shown", _shown(bench, None), suspects) or suspects
+    shown = _check(bench, "weigh shown", _shown(bench, None), suspects)
+    # Where no mask was given, those of masks fit whatever came back.
+    suspects = shown or [[way] for [way] in suspects if way is made or way.is_structural]
     names = list(dict.fromkeys(way.id for [way] in suspects))
     bench.carried.append(suspects[0][0])
     bench.alternatives[names[0]] = tuple(names[1:])

@@ -116,7 +116,7 @@ def _allow(
             attend(weights, *problem.attended, heads, visible, way, precision.store),
             precision.store,
         )
-        for way in ways(problem.right, precision.store)[::2]
+        for way in ways(problem.right, precision.store, problem.weights)[::2]
     ]
     found = []
     for of, expected in exactly.items():
