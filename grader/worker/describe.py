@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 import torch
@@ -52,7 +52,10 @@ def classes(module: ModuleType) -> list[dict[str, Any]]:
 
 def constructor(cls: type) -> list[list[Any]]:
     """The signature of the first constructor on the way up that names an argument."""
-    found = [signature(vars(kind)["__init__"]) for kind in cls.__mro__ if "__init__" in vars(kind)]
+    own = [vars(kind)["__init__"] for kind in cls.__mro__ if "__init__" in vars(kind)]
+    # Not that of `object`: what is written in C has its signature parsed, with a copy of the table
+    # of all modules, and each of them then lies in memory of this process alone.
+    found = (signature(one) for one in own if not isinstance(one, WrapperDescriptorType))
     named = (one for one in found if any(not kind.startswith("var") for _, kind, *_ in one))
     return next(named, [])
 

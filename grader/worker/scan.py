@@ -10,16 +10,18 @@ import ast
 from collections.abc import Iterator
 
 # Names as they are written, from the first on; what lies below them counts too.
-WORDS = (
+WORDS = {
     *("ctypes", "cffi", "gc", "inspect", "sys._getframe", "sys.modules", "sys.meta_path"),
     *("importlib", "__import__", "builtins", "eval", "exec", "compile", "globals"),
     *("torch._C", "torch.ops", "torch.library", "torch._ops", "torch._dynamo", "torch.overrides"),
     *("torch.utils._python_dispatch", "__torch_function__", "__torch_dispatch__", "__code__"),
     *("marshal", "pickle", "os._exit", "os.write", "__subclasses__", "__globals__", "__closure__"),
     *("sys.settrace", "sys.setprofile", "sys.monitoring", "sys._current_frames", "mha_worker"),
-)
+}
 # The same wherever they stand: ways from a frame to those around it, which are not the file's.
-ATTRIBUTES = ("f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame")
+ATTRIBUTES = {"f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame"}
+# A method may be called eval; these are the same wherever they stand.
+ANYWHERE = ATTRIBUTES | {word for word in WORDS if word.startswith("__")}
 MAX_FOUND = 20
 
 
@@ -32,19 +34,17 @@ def find_flags(source: str) -> list[tuple[str, int]]:
         tree = ast.parse(source)
         found: dict[str, int] = {}
         for name, line in _names(tree):
-            for word in (*WORDS, *ATTRIBUTES):
-                if _is_meant(word, name):
-                    found.setdefault(word, line)
+            for word in _words_in(name):
+                found.setdefault(word, line)
     except Exception:
         return []
-    return sorted(found.items(), key=lambda pair: pair[1])[:MAX_FOUND]
+    return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))[:MAX_FOUND]
 
 
-def _is_meant(word: str, name: str) -> bool:
-    # A method may be called eval; a name with underscores is the same wherever it stands.
-    is_same = word.startswith("__") or word in ATTRIBUTES
-    ends_so = is_same and name.endswith("." + word)
-    return name == word or name.startswith(word + ".") or ends_so
+def _words_in(name: str) -> set[str]:
+    parts = name.split(".")
+    starts = {".".join(parts[: size + 1]) for size in range(len(parts))}
+    return starts & (WORDS | ATTRIBUTES) | {parts[-1]} & ANYWHERE
 
 
 def _names(tree: ast.AST) -> Iterator[tuple[str, int]]:
