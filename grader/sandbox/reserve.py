@@ -47,7 +47,8 @@ class Reserve:
 
     def restock(self, source: str) -> None:
         """End what is spent, and have others ready, with what this source imports."""
-        book = Book((*level.PACKAGES, *self.packages), self._wanted, self.helpers)
+        packages = (*level.PACKAGES, *self.packages)
+        book = Book(packages, self._wanted, self.helpers, rehearsed=True)
         try:
             self._end_spent()
             while len(self._ready) < AHEAD:
