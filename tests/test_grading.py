@@ -257,3 +257,21 @@ def test_tensor_made_without_a_device_is_noted_and_costs_nothing(made, noted, gr
     assert report.all_passed
     found = [(m.key, m.fields["line"]) for m in report.convention if m.key.startswith("note.")]
     assert found == noted
+
+
+CROSSED = (ROOT / "reference" / "cross_attention.py").read_text(encoding="utf-8")
+SPLIT = "features = features.unflatten(-1, (self.num_heads, self.head_dim))"
+
+
+def test_length_of_the_wrong_sequence_costs_what_is_about_two(grade_source):
+    taken = "features.view(self.sizes[0], self.sizes[1], self.num_heads, self.head_dim)"
+    query = "q = self.split_heads(self.q_proj(query))"
+    source = CROSSED.replace(SPLIT, f"features = {taken}")
+    source = source.replace(query, f"self.sizes = query.shape\n        {query}")
+    report = grade_source(source)
+    lost = {v.case for v in report.verdicts if v.outcome is not Outcome.PASSED}
+    two = {"more-keys-than-queries", "more-queries-than-keys", "value-is-not-key"}
+    assert lost == {"shapes", "mask-over-two-lengths", *two}
+    assert [mistake.mistake for mistake in report.diagnosis.mistakes] == ["wrong-cross-length"]
+    assert report.score == 88
+    assert "convention.judged-at-one-length" in {message.key for message in report.convention}

@@ -100,11 +100,19 @@ class Bench:
         return generator(self.seed, case if isinstance(case, str) else case.id)
 
     def draw(
-        self, case: Case | str, sizes: Mapping[str, int] | None = None, **options: Any
+        self,
+        case: Case | str,
+        sizes: Mapping[str, int] | None = None,
+        crossed: bool = False,
+        **options: Any,
     ) -> Problem:
-        """A problem for the candidate's parameters; sizes not given are the default ones."""
+        """A problem for the candidate's parameters; sizes not given are the default ones.
+
+        `crossed` is of two lengths even where the file has room for one alone, as are all problems
+        of the area of that name.
+        """
         wanted = Sizes(**(sizes or {}))
-        crossed = isinstance(case, Case) and case.area == "cross-attention"
+        crossed |= isinstance(case, Case) and case.area == "cross-attention"
         if len(self.contract.inputs) == 1 or (self.contract.one_length and not crossed):
             wanted = replace(wanted, kv_len=wanted.q_len)
         wanted = wanted.with_heads_of(self.contract.head_multiple)

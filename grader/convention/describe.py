@@ -21,6 +21,8 @@ def describe_convention(convention: Convention, free: bool) -> Iterable[Message]
     if free:
         yield from _describe_call(plan)
         yield from _describe_contract(convention)
+    elif match.contract.one_length:
+        yield Message("convention.judged-at-one-length")
     if match.layout is None:
         yield Message("convention.layout-unknown")
         return

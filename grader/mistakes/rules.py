@@ -160,7 +160,12 @@ RULES = (
         case=r"large-logits",
         among=r"large-values|hidden-however-large|masked-scores",
     ),
-    Rule("wrong-cross-length", VALUES, case=r"(more-keys|more-queries|two-lengths)"),
+    Rule(
+        "wrong-cross-length",
+        VALUES,
+        case=r"(more-keys|more-queries|two-lengths)",
+        among="^value-is-not-key",
+    ),
     Rule(
         "state-kept", VALUES, case=r"^no-state|shorter-after|^cast-after-use$", among="^mask-forms"
     ),
@@ -170,6 +175,7 @@ RULES = (
 DEAD_IN_SOME = r"values\.differ dead-rows-in-some-heads"
 NOT_FINITE = r"values\.not-finite(-dead)?|gradient\..*"
 FOLLOWS = {
+    "wrong-cross-length": ("", r"(trouble\.raised|shape\.differs|values\.differ) value-is-not-key"),
     "parameters-not-registered": (
         r"tensor-left-behind|state-kept|dtypes-mixed|dropout-always-on",
         "",

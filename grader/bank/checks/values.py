@@ -18,9 +18,14 @@ from grader.model import Array, Case, Input, Message, Observation, Status
 from grader.precision import PRECISIONS, Allowance, mean_error
 
 
-def has_output_shape(bench: Bench, case: Case, sizes: Mapping[str, int] | None = None) -> Finding:
-    """The first thing returned is a tensor of the query's shape, [b, q, m]."""
-    problem = bench.draw(case, sizes)
+def has_output_shape(
+    bench: Bench, case: Case, sizes: Mapping[str, int] | None = None, crossed: bool = False
+) -> Finding:
+    """The first thing returned is a tensor of the query's shape, [b, q, m].
+
+    `crossed` asks for two lengths even of a file that was found to have room for one.
+    """
+    problem = bench.draw(case, sizes, crossed)
     seen = bench.run(bench.probe(problem))
     found = trouble(seen)
     if found is not None:
@@ -44,7 +49,9 @@ def _at_equal_lengths(bench: Bench, case: Case, problem: Problem) -> Finding | N
         return None
     lengths = {"q_len": sizes.q_len, "kv_len": sizes.kv_len}
     line = found.message.fields.get("line")
-    return failed("shape.lengths", **lengths, inner=found.message, line=line)
+    said = failed("shape.lengths", **lengths, inner=found.message, line=line)
+    # All else can be judged with one length.
+    return said._replace(mistake="wrong-cross-length")
 
 
 def returns_weights(bench: Bench, case: Case) -> Finding:

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: wrong-cross-length; line: 20/27
+# mha-grade: cross-attention; expect: failed; in: shapes, cross-attention; mistake: wrong-cross-length; line: 20/27
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: cross-attention; mistake: wrong-cross-length; line: 24
+# mha-grade: cross-attention; expect: failed; in: shapes, cross-attention; mistake: wrong-cross-length; line: 24
 import math
 
 import torch

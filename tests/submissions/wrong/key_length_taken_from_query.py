@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes, state; mistake: wrong-cross-length; line: 23
+# mha-grade: cross-attention; expect: failed; in: shapes, cross-attention, all-masked-rows; mistake: wrong-cross-length; line: 23
 import math
 import torch
 from torch import nn
