@@ -48,6 +48,11 @@ SIGNS = [
     ("head-dim-floored", fail("divisibility.cut")),
     ("divisibility-checked-late", fail("divisibility.only-in-forward")),
     ("divisibility-asserted", fail("divisibility.other-exception")),
+    (
+        "divisibility-check-reversed",
+        fail("trouble.raised", "constructs", text="d_model must be divisible by num_heads"),
+        "__init__> if num_heads % d_model:",
+    ),
     ("nan-dead-rows", fail("dead.not-finite", "dead-rows-float64")),
     ("uniform-dead-rows", fail("dead.uniform-half", "dead-rows-float64")),
     ("dead-output-zeroed", fail("dead.output-zero", "dead-rows-float64")),

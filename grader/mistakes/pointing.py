@@ -48,6 +48,7 @@ POINTERS: dict[str, Sequence[str]] = {
     "head-dim-floored": WIDTH,
     "divisibility-checked-late": WIDTH,
     "divisibility-check-incomplete": (INIT + r"(if|assert) ", *WIDTH),
+    "divisibility-check-reversed": (r"> (if|assert) .*%",),
     "divisibility-asserted": (INIT + r"(assert|raise|if) ", *WIDTH),
     "dropout-always-on": (OUTSIDE + r".*(F|functional)\.dropout", *DROPS),
     "dropout-repeats": DROPS,

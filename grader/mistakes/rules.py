@@ -78,6 +78,13 @@ RULES = (
     Rule("head-dim-floored", r"divisibility\.(floored|cut)"),
     Rule("divisibility-checked-late", r"divisibility\.only-in-forward"),
     Rule("divisibility-asserted", r"divisibility\.other-exception"),
+    Rule(
+        "divisibility-check-reversed",
+        r"trouble\.raised",
+        r"(?i)divi|multiple|evenly|整除|^$",
+        case=r"^constructs$",
+        source=r"> (if|assert) .*%",
+    ),
     Rule("nan-dead-rows", r"dead\.not-finite|dead\.weights-not-finite|values\.not-finite-dead"),
     Rule("uniform-dead-rows", r"dead\.uniform(-half)?"),
     Rule("dead-output-zeroed", r"dead\.output-zero", case="dead"),

@@ -33,6 +33,8 @@ class Texts:
     def __call__(self, key: str, /, **fields: Any) -> str:
         """The sentence for `key`, its placeholders filled."""
         named = {name: self._name(name, value) for name, value in fields.items()}
+        if fields.get("text") == "":
+            named["text"] = self("no-text")
         named["at"] = self("at", line=fields["line"]) if key != "at" and fields.get("line") else ""
         try:
             return self.sentences[key].format(**named)
