@@ -28,7 +28,8 @@ SEEN = words(
 )
 # Faults that are named from behaviour, without an entry in the catalogue.
 BEHAVIOUR = words(
-    "divisibility-unchecked divisibility-check-reversed divisibility-asserted divisibility-checked-late head-dim-floored "
+    "divisibility-unchecked divisibility-check-reversed divisibility-asserted "
+    "divisibility-checked-late head-dim-floored "
     "nan-dead-rows uniform-dead-rows dead-rows-not-zero nan-dead-gradients dropout-always-on "
     "dropout-never-applied dropout-not-inverted dropout-misplaced dropout-shared "
     "dropout-rate-wrong dropout-repeats dropout-argument-missing dropout-gradient-wrong "
