@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
+from grader.bank.ahead import Ahead, Posed
 from grader.bank.bench import Bench
-from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
+from grader.bank.checks import CHECKS, FRESH, POSES, WEIGHTLESS
 from grader.bank.findings import Finding
 from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError
@@ -17,6 +19,7 @@ from grader.variations import UNKNOWN
 
 def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:
     """A verdict for every case, in the bank's order."""
+    bench.ahead = look_ahead(exercise.cases, bench)
     done: dict[str, Verdict] = {}
     roots: dict[str, str] = {}
     for case in exercise.cases:
@@ -28,6 +31,18 @@ def judge_all(exercise: Exercise, bench: Bench) -> Iterable[Verdict]:
         if blocked or (verdict.outcome in (Outcome.FAILED, Outcome.ERROR) and not known):
             roots[case.id] = blocked.case if blocked else case.id
         yield verdict
+
+
+def look_ahead(cases: Iterable[Case], bench: Bench) -> Ahead:
+    """What those cases will ask that ask for one call."""
+    posed: dict[str, Posed] = {}
+    if bench.layout is None or bench.contract.positions == UNKNOWN:
+        return Ahead()
+    for case in cases:
+        if case.check in POSES and not find_lacking(case.needs, bench.plan, bench.contract):
+            with suppress(NotOfferedError):
+                posed[case.id] = POSES[case.check](bench, case, **case.args)
+    return Ahead(posed)
 
 
 def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:

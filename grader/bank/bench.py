@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from grader.bank.ahead import Ahead
 from grader.bank.draw import Problem, generator, pose, right_steps, visibility
 from grader.bank.masks import Sizes, draw_mask
 from grader.calling import CallPlan
@@ -59,12 +61,21 @@ class Bench:
     # What is worth knowing of the file and costs it nothing.
     notes: list[Message] = field(default_factory=list)
     ready_made: set[tuple[str, int]] = field(default_factory=set)
+    ahead: Ahead = field(default_factory=Ahead)
+    # What one call has taken at the most, in seconds.
+    pace: float = 0.0
     # Whether every probe gets a module of its own, and whether one since then has not.
     fresh: bool = True
     shared: bool = False
 
     def __post_init__(self) -> None:
         run = self.run
+
+        def timed(probe: Probe) -> Observation:
+            began = time.monotonic()
+            seen = run(probe)
+            self.pace = max(self.pace, (time.monotonic() - began) / max(1, len(probe.calls)))
+            return seen
 
         def noting(probe: Probe) -> Observation:
             changes = (
@@ -75,7 +86,11 @@ class Bench:
                 probe.moved,
                 probe.left is not None,
             )
-            seen = run(probe if self.fresh or any(changes) else probe._replace(fresh=False))
+            if self.fresh or any(changes):
+                seen = timed(probe)
+            else:
+                known = self.ahead.answer(probe, timed, self.pace)
+                seen = known or timed(probe._replace(fresh=False))
             self.ready_made.update(seen.ready_made)
             self.shared |= seen.shared
             return seen

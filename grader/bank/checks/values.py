@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.bank.ahead import Posed
 from grader.bank.bench import Answer, Bench, in_training
 from grader.bank.draw import Problem
 from grader.bank.explanation import explain, revise
@@ -94,6 +95,26 @@ def matches_reference(
     is training mode with a dropout of 0. `slack` is a further relative error, for scores so large
     that a constant in float32 shows.
     """
+    problem, probe = bench.ahead.find(case.id) or pose_reference(
+        bench, case, sizes, mask, dtype, storage, gain, autocast, train
+    )
+    seen = bench.run(probe)
+    return trouble(seen) or compare(bench, case, problem, seen, slack=slack)
+
+
+def pose_reference(
+    bench: Bench,
+    case: Case,
+    sizes: Mapping[str, int] | None = None,
+    mask: Mapping[str, str] | None = None,
+    dtype: str = "float64",
+    storage: str = "contiguous",
+    gain: float = 1.5,
+    autocast: str | None = None,
+    train: bool = False,
+    slack: float = 0.0,
+) -> Posed:
+    """What `matches_reference` asks; its `slack` is a matter of comparing."""
     problem = bench.draw(
         case,
         sizes,
@@ -105,8 +126,7 @@ def matches_reference(
     options = in_training(train)
     wide = "float32" if autocast else dtype
     probe = bench.probe(problem, storage=storage, autocast=autocast, dtype=wide, **options)
-    seen = bench.run(probe)
-    return trouble(seen) or compare(bench, case, problem, seen, slack=slack)
+    return Posed(problem, probe)
 
 
 def takes_mask_forms(
