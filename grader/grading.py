@@ -204,6 +204,7 @@ def make_bench(convention: Convention, session: Session, request: Request) -> Be
         convention.match.layout,
         request.seed,
         carried=list(convention.carried),
+        source=session.submission.source,
     )
 
 

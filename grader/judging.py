@@ -63,7 +63,8 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
     try:
         finding = examine(case, bench)
     except NotOfferedError as error:
-        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, Message(f"not-offered.{error.what}"))
+        why = Message(f"not-offered.{error.what}", error.fields)
+        return _verdict(case, Outcome.NOT_APPLICABLE, 0.0, why)
     except WorkerError as error:
         return _verdict(case, Outcome.ERROR, 0.0, error.message)
     except Exception as error:

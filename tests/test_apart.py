@@ -191,3 +191,11 @@ def test_what_moves_itself_along_is_not_left_behind():
 
     assert describe.stray(Module("x").to("meta")) == ["kept[0]", "t"]
     assert describe.stray(Careful("x").to("meta")) == []
+
+
+def test_parameter_that_is_kept_in_a_list_too_moves_with_its_module():
+    # To "meta" a parameter is made anew; to a real device it goes in place.
+    module = nn.Linear(2, 2)
+    module.all, module.tables = list(module.parameters()), [torch.zeros(2)]
+    registered = list(module.parameters())
+    assert describe.stray(module.to("meta"), registered) == ["tables[0]"]

@@ -28,6 +28,7 @@ def fail(key, case="values", mistake=None, cost=1.0, **fields):
 
 # One sign for each rule, in the order of the rules, and a statement where a rule asks for one.
 SIGNS = [
+    ("copy-loses-state", fail("state.pickle-differs")),
     ("not-filled-in", fail("trouble.unfilled")),
     ("super-init-missing", fail("trouble.raised", text="module before Module.__init__() call")),
     ("view-on-non-contiguous", fail("trouble.raised", text="view size is not compatible with")),
@@ -83,6 +84,7 @@ SIGNS = [
     ("training-mode-differs", fail("values.differ", "dropout-of-zero")),
     ("state-kept", fail("state.kept")),
     ("copy-shares-weights", fail("state.copy-leans")),
+    ("weights-by-name-misread", fail("state.by-name-differs")),
     ("input-changed-in-place", fail("state.input-changed")),
     ("parameters-not-registered", fail("state.unregistered")),
     ("parameter-unused", fail("state.idle-parameter")),

@@ -44,7 +44,8 @@ BEHAVIOUR = words(
     "training-weights-wrong dropout-zero-ignored training-mode-differs copy-shares-weights "
     "layers-rebuilt empty-input-mishandled second-gradient-cut identity-shortcut "
     "single-head-mishandled dead-rows-in-some-heads zero-taken-for-hidden sums-in-half "
-    "overflow-in-half scores-clamped mask-form-misread"
+    "overflow-in-half scores-clamped mask-form-misread copy-loses-state "
+    "weights-by-name-misread"
 )
 REASONS = {
     *(f"mistake:{name}" for name in (*CATALOGUE, *BEHAVIOUR)),

@@ -47,6 +47,11 @@ CACHED = """    def joined(self):
         return lambda x: nn.functional.linear(x, *self.t)
 
 """
+RESTORED = """    def __setstate__(self, state):
+        super().__setstate__(state)
+        self.t = 2.0
+
+"""
 # The case, what makes that file wrong in it, and what the script says of it then.
 BEHAVIOURS = {
     "gradients-of-inputs": (("value = x", "value = x.detach()"), "Wrong gradient; of"),
@@ -100,6 +105,11 @@ BEHAVIOURS = {
         ("self.o((", "self.join(("),
         "Wrong: the copy does not give what the original gave, once the original has other"
         " weights.",
+    ),
+    "pickling": (
+        ("    def forward", RESTORED + "    def forward"),
+        ("scores = q @ k.mT", "scores = self.t * q @ k.mT"),
+        "Wrong: the module that was pickled and unpickled does not give what the original gave.",
     ),
     "state-dict": (
         ("self.o((", "self.joined()(("),

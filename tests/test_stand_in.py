@@ -1,5 +1,7 @@
 """What stands in for a candidate's own configuration, as the worker makes it."""
 
+import copy
+import pickle
 import sys
 import textwrap
 from types import ModuleType
@@ -96,6 +98,18 @@ CLASSES = {
             dropout = 0.1
     """,
 }
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copy_of_filled_settings_is_of_the_class_of_the_file(made, kind, copied):
+    found = made(CLASSES[kind])
+    twin = copied(found)
+    assert type(twin) is sys.modules["submission"].Settings
+    assert (twin.dim, twin.n_heads, twin.dropout) == (18, 3, 0.5)
+    stand_in.ASKED.clear()
+    assert found.dim == 18
+    assert {"dim"} == stand_in.ASKED
 
 
 @pytest.mark.parametrize("kind", CLASSES)

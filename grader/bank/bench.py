@@ -54,6 +54,8 @@ class Bench:
     run: Run
     layout: Layout | None
     seed: int
+    # The text of the file, for cases that only what it names makes worth their time.
+    source: str = ""
     carried: list[Mistake] = field(default_factory=list)
     # What fits as well as the mistake that was named, by its id.
     alternatives: dict[str, tuple[str, ...]] = field(default_factory=dict)

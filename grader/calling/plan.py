@@ -25,11 +25,12 @@ AS_DRAWN = MaskStyle()
 
 
 class NotOfferedError(Exception):
-    """A case needs what this file does not offer; `what` names it."""
+    """A case needs what this file does not offer: `what`, with `fields` for its sentence."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, **fields: Any) -> None:
         super().__init__(what)
         self.what = what
+        self.fields = fields
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,8 @@ def _said(message: Message) -> str:
 
 
 RULES = (
+    # Before what it raised is looked at.
+    Rule("copy-loses-state", r"state\.pickle-(differs|broken)"),
     Rule("not-filled-in", r"trouble\.unfilled"),
     Rule("super-init-missing", r"trouble\.raised", r"before Module\.__init__\(\) call"),
     Rule("view-on-non-contiguous", r"trouble\.raised", r"view size is not compatible"),
@@ -117,6 +119,7 @@ RULES = (
     Rule("training-mode-differs", VALUES, case=r"^dropout-of-zero$", among=r"^dropout-under-mask"),
     Rule("state-kept", r"state\.(kept|changed-by-training|not-loaded)"),
     Rule("copy-shares-weights", r"state\.copy-leans"),
+    Rule("weights-by-name-misread", r"state\.(by-name|vmap)-differs"),
     Rule("input-changed-in-place", r"state\.input-changed"),
     Rule("parameters-not-registered", r"state\.(unregistered|no-parameters)"),
     Rule("parameter-unused", r"state\.idle-parameter"),
@@ -183,6 +186,8 @@ DEAD_IN_SOME = r"values\.differ dead-rows-in-some-heads"
 NOT_FINITE = r"values\.not-finite(-dead)?|gradient\..*"
 FOLLOWS = {
     "wrong-cross-length": ("", r"(trouble\.raised|shape\.differs|values\.differ) value-is-not-key"),
+    # A deep copy takes the way of a pickled one, where it has none of its own.
+    "copy-loses-state": (r"copy-shares-weights", r"trouble\.raised deep-copy"),
     "parameters-not-registered": (
         r"tensor-left-behind|state-kept|dtypes-mixed|dropout-always-on",
         "",

@@ -90,7 +90,7 @@ def _not_offered(report: Report, texts: Texts) -> Iterator[str]:
         return
     yield texts("heading.not-offered")
     # By their words: what is rarely offered has one sentence for several keys.
-    reasons = Counter(texts(v.message.key) for v in spared if v.message)
+    reasons = Counter(texts.say(v.message) for v in spared if v.message)
     for reason, count in reasons.items():
         yield from wrap(texts("not-offered.group", reason=reason, count=count))
     yield ""

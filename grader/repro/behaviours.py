@@ -55,6 +55,16 @@ BEHAVIOURS: dict[str, tuple[str, ...]] = {
         *SPOIL,
         "wrong = not torch.allclose(attend(twin, first), before)",
     ),
+    "survives_pickling": (
+        "import io",
+        "",
+        "before = attend(module, first)",
+        "kept = io.BytesIO()",
+        "torch.save(module, kept)",
+        "kept.seek(0)",
+        "twin = torch.load(kept, weights_only=False)",
+        "wrong = not torch.allclose(attend(twin, first), before)",
+    ),
     "loads_its_state_dict": (
         "before = attend(module, first)",
         "twin = {build}",

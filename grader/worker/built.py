@@ -25,6 +25,8 @@ class Built:
     drawn: list[torch.Tensor]
     # The number of the weights that it has now.
     loaded: int | None = None
+    # The names of the parameters that have them.
+    sent: frozenset[str] = frozenset()
 
     def load(self, number: int, weights: Tensors) -> None:
         """Put these weights into the parameters, and back what was drawn for all others.
@@ -35,7 +37,7 @@ class Built:
             parameter.grad = None
         if number == self.loaded:
             return
-        self.loaded = number
+        self.loaded, self.sent = number, frozenset(weights)
         with torch.no_grad():
             for (name, parameter, _, registered), drawn in zip(self.found, self.drawn):
                 if name in weights:

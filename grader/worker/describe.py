@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any
 
@@ -112,9 +112,12 @@ def _is_learnable(value: object) -> bool:
     return isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
 
 
-def stray(module: nn.Module) -> list[str]:
-    """Plain tensor attributes of one dimension or more that a move left where they were."""
-    known = {id(t) for t in (*module.parameters(), *module.buffers())}
+def stray(module: nn.Module, registered: Iterable[torch.Tensor] = ()) -> list[str]:
+    """Plain tensor attributes of one dimension or more that a move left where they were.
+
+    Parameters that were `registered` move to any real device in place, wherever else they are kept.
+    """
+    known = {id(t) for t in (*registered, *module.parameters(), *module.buffers())}
     return [
         name
         for name, value in walk(module)

@@ -94,17 +94,18 @@ class Submission:
             before["random state"] = watch.switches()["random state"]
         graph = gradient_mode(request)
         made: list[tuple[Any, list[Any]]] = []
+        called: Any = module
         for call in request["calls"]:
             if made and request["recast"]:
                 cast(module, DTYPES[request["recast"]])
             if len(made) == 1 and request["between"]:
                 with self._guard(request["between"]):
-                    module = self._between(request, module, call, tensors)
+                    called = self._between(request, built, call, tensors)
             inputs = make_inputs(call, tensors, request)
             if request["trace"] or request["left"] is not None:
                 mode.begin(inputs)
             with self._guard("forward"), mode, graph, autocast(request["autocast"]):
-                made.append((call_module(module, call, inputs), inputs))
+                made.append((call_module(called, call, inputs), inputs))
             if request["cotangent"] is not None:
                 with self._guard("backward"):
                     go_back(made[-1], request, tensors)
@@ -122,7 +123,8 @@ class Submission:
         answer.header["asked"] = sorted(stand_in.ASKED)
         answer.header["seen"] = ready_made.take(module)
         if request["moved"]:
-            answer.header["stray"] = describe.stray(module)
+            registered = (tensor for _, tensor, _, is_registered in built.found if is_registered)
+            answer.header["stray"] = describe.stray(module, registered)
         self.kept.put(request["keep"], built)
 
     def _follow(self, request: dict[str, Any], built: Built) -> Any:
@@ -168,17 +170,18 @@ class Submission:
         return module
 
     def _between(
-        self, request: dict[str, Any], module: Any, call: list[Any], tensors: list[torch.Tensor]
+        self, request: dict[str, Any], built: Built, call: list[Any], tensors: list[torch.Tensor]
     ) -> Any:
         def build() -> torch.nn.Module:
             part: torch.nn.Module = self._construct(request)
             cast(part, DTYPES[request["dtype"]])
             return part.train(request["train"])
 
-        def run(part: torch.nn.Module) -> Any:
+        def run(part: Callable[..., Any]) -> Any:
             return call_module(part, call, make_inputs(call, tensors, request))
 
-        return between.go_on(request["between"], module, build, run)
+        use = between.Use(build, run, built.sent)
+        return between.go_on(request["between"], built.module, use)
 
     @contextlib.contextmanager
     def _guard(self, phase: str) -> Iterator[None]:

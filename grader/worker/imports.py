@@ -36,6 +36,9 @@ LATE = {
     "skip_init": META_KERNELS,
     "matplotlib": "matplotlib.backends.backend_agg",
     "vmap": "torch._functorch.predispatch",
+    "functorch": "torch._functorch.predispatch",
+    "torch.func.": "torch._functorch.predispatch",
+    "torch.func import": "torch._functorch.predispatch",
 }
 # Their import does something: opens a browser, prints, starts programs or runs tests.
 NEVER = re.compile(

@@ -129,6 +129,11 @@ class _Items(dict[str, Any]):
         return super().get(name, default)
 
 
+def _make(kind: Any, *arguments: Any) -> Any:
+    """As copyreg does, whose own way pickle allows to no other class than that of the object."""
+    return kind.__new__(kind, *arguments)
+
+
 def _watch(made: Any) -> bool:
     """Note what is read from an object from now on; False where its class does not allow it."""
     kind: Any = type(made)
@@ -137,9 +142,19 @@ def _watch(made: Any) -> bool:
         ASKED.add(name[:80])
         return kind.__getattribute__(self, name)
 
+    def reduce(self: Any, protocol: int) -> Any:
+        # A copy, pickled or not, is of the file's own class, which can be found by its name.
+        object.__setattr__(self, "__class__", kind)
+        try:
+            make, *rest = kind.__reduce_ex__(self, protocol)
+        finally:
+            object.__setattr__(self, "__class__", watched)
+        return _make if make.__name__ == "__newobj__" else make, *rest
+
+    added = {"__slots__": (), "__getattribute__": read, "__reduce_ex__": reduce}
     try:
         # Of the same name and layout, so that only who looks for it sees the difference.
-        watched = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__getattribute__": read})
+        watched = type(kind)(kind.__name__, (kind,), added)
         object.__setattr__(made, "__class__", watched)
     except Exception:
         return False

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from grader.bank.ahead import Posed
 from grader.bank.checks import (
+    by_name,
     construction,
     copies,
     dead_rows,
@@ -72,7 +73,9 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         dropout.has_gradients_under_dropout,
         copies.survives_training,
         copies.survives_deepcopy,
+        copies.survives_pickling,
         copies.loads_its_state_dict,
+        by_name.takes_weights_by_name,
         state.keeps_no_state,
         state.survives_a_cast,
         state.leaves_inputs_unchanged,

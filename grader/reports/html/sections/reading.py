@@ -22,7 +22,7 @@ def write_spared(report: Report, texts: Texts) -> Html:
     spared = [v for v in report.verdicts if v.outcome is Outcome.NOT_APPLICABLE and v.message]
     if not spared:
         return join()
-    reasons = Counter(texts(v.message.key) for v in spared if v.message)
+    reasons = Counter(texts.say(v.message) for v in spared if v.message)
     said = [texts("not-offered.group", reason=r, count=count) for r, count in reasons.items()]
     listed = el("ul", *(el("li", one) for one in said), class_="plain panel")
     return section(texts("heading.not-offered"), listed)

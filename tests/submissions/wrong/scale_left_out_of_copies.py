@@ -1,0 +1,40 @@
+# mha-grade: self-attention; expect: failed; in: state; mistake: copy-loses-state; line: 21
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        self.proj = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.scale = 1 / math.sqrt(self.head_dim)
+
+    def __getstate__(self):
+        kept = self.__dict__.copy()
+        kept.pop("scale", None)
+        return kept
+
+    def __setstate__(self, kept):
+        super().__setstate__(kept)
+        self.__dict__.setdefault("scale", 1.0)
+
+    def forward(self, x, mask=None):
+        B, L, D = x.shape
+        qkv = self.qkv(x).view(B, L, 3, self.num_heads, self.head_dim)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(-2, -1) * self.scale
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        y = (self.dropout(weights) @ v).transpose(1, 2).reshape(B, L, D)
+        return self.proj(y), weights
