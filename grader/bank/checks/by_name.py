@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
-from grader.bank.bench import Bench
+from grader.bank.bench import Bench, agrees
 from grader.bank.checks.copies import PROBLEM, excuse, raised_in
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
@@ -31,22 +30,32 @@ def takes_weights_by_name(bench: Bench, case: Case) -> Finding:
     problem = bench.draw(PROBLEM)
     seen = _call(bench, problem, "functional-call")
     excuse(seen, "functional-call")
-    found, known = trouble(seen), _known(bench)
+    found = trouble(seen)
     if found is not None:
         return found
-    found = _answers(bench, case, problem, known, seen)
+    other = _give(problem, _known(bench))
+    found = compare(bench, case, other, seen, 1, named=False)
     if found.credit == 1.0:
-        return _at_once(bench, case, problem, known) or found
+        return _at_once(bench, case, problem, other) or found
     before = compare(bench, case, problem, seen)
     if before.credit < 1.0:
         return before
-    # Some of the parameters as they were, the others as they are given.
-    if any(_answers(bench, case, problem, s, seen).credit == 1.0 for s in _subsets(known)):
+    if _goes_on(bench, case, problem, seen):
         raise NotOfferedError("by-name")
     return failed("state.by-name-differs")
 
 
-def _at_once(bench: Bench, case: Case, problem: Problem, known: tuple[str, ...]) -> Finding | None:
+def _goes_on(bench: Bench, case: Case, problem: Problem, seen: Observation) -> bool:
+    """True where the answer is that of some projections as they were, and others as given."""
+    got, known = bench.answer(seen, 1).output, _known(bench)
+    sizes = range(len(known))
+    mixed = itertools.chain.from_iterable(itertools.combinations(known, n) for n in sizes)
+    return got is not None and any(
+        agrees(got, bench.expect(case, _give(problem, given)).output) for given in mixed
+    )
+
+
+def _at_once(bench: Bench, case: Case, problem: Problem, other: Problem) -> Finding | None:
     """What is wrong under vmap, where it is offered and does not raise."""
     if not NAMED.search(bench.source):
         return None
@@ -54,7 +63,7 @@ def _at_once(bench: Bench, case: Case, problem: Problem, known: tuple[str, ...])
     if raised_in(seen, "vmap"):
         return None
     found = trouble(seen)
-    if found is None and _answers(bench, case, problem, known, seen).credit < 1.0:
+    if found is None and compare(bench, case, other, seen, 1, named=False).credit < 1.0:
         return failed("state.vmap-differs")
     return found
 
@@ -64,14 +73,11 @@ def _call(bench: Bench, problem: Problem, kind: str) -> Observation:
     return bench.run(bench.probe(problem, calls=calls, between=kind))
 
 
-def _answers(
-    bench: Bench, case: Case, problem: Problem, given: tuple[str, ...], seen: Observation
-) -> Finding:
-    """The second answer against the definition, with other weights for these projections."""
+def _give(problem: Problem, names: tuple[str, ...]) -> Problem:
+    """The same with the other weights that the worker passes, for these projections."""
     weights = problem.weights
-    other = {n: SPOILT * w for n in given if (w := getattr(weights, n)) is not None}
-    changed = replace(problem, weights=replace(weights, **other))
-    return compare(bench, case, changed, seen, 1, named=False)
+    given = {n: SPOILT * w for n in names if (w := getattr(weights, n)) is not None}
+    return replace(problem, weights=replace(weights, **given))
 
 
 def _known(bench: Bench) -> tuple[str, ...]:
@@ -79,8 +85,3 @@ def _known(bench: Bench) -> tuple[str, ...]:
     places = bench.layout.places if bench.layout else {}
     found = ((name, BIASES[name] if place.bias else "") for name, place in places.items())
     return tuple(name for name in itertools.chain(*found) if name)
-
-
-def _subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    sizes = range(len(names))
-    return itertools.chain.from_iterable(itertools.combinations(names, n) for n in sizes)
