@@ -129,3 +129,5 @@ KINDS: dict[str, Callable[[nn.Module, Use], Called]] = {
     "functional-call": _functional_call,
     "vmap": _vmap,
 }
+# For what most files never do, a quarter of a second of torch's code is imported.
+RARE = {"vmap"}

@@ -73,7 +73,7 @@ def write_requests() -> Iterator[tuple[dict[str, Any], list[Blob]]]:
     yield _write({"left": []})
     yield _write({**dropped, "keep": "large"}, batch=48)
     yield _write({"output_only": True, "keep": "long"}, length=270)
-    for kind in between.KINDS:
+    for kind in sorted(between.KINDS.keys() - between.RARE):
         yield _write({"between": kind}, calls=2)
 
 
