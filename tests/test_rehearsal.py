@@ -35,7 +35,7 @@ def test_all_kinds_of_probes_are_among_it():
     assert set().union(*asked) <= {"op", "class", "construct", "dtype", *protocol.PROBE}
     # Others are for files of a kind of their own: configurations, masks of numbers, other devices.
     rare = {"globals", "output", "without_norms", "zeroed", "weights", "moved", "plain_inputs"}
-    assert {*protocol.PROBE} - set().union(*asked) == rare | {"recast"}
+    assert {*protocol.PROBE} - set().union(*asked) == rare | {"recast", "factor"}
 
 
 def test_nothing_is_left_of_it():

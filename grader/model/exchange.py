@@ -69,13 +69,14 @@ class Probe(NamedTuple):
     `output` of what is returned. With `directions`, one for each float input, the gradients are
     those of the first gradients' sum along them. After the first call the module is cast to
     `recast`, and what `between` names is done: "training" (to training mode, a call, and back),
-    or "deepcopy" or "state-dict", a copy that makes all further calls. `describe` asks for the
-    parameters, `watch` for what the module uses and turns beyond its own, `trace` for the tensors
-    made on the way; `output_only` leaves the values of all else that is returned over there. With
-    `without_norms` its LayerNorms let everything through, and parameters in `zeroed` are 0. `moved`
-    asks which plain tensors stay where they were when the module goes to another device; with
-    `left`, names of such, calls are made as if all else were there. Unless `fresh`, the module may
-    be one that an earlier probe built in the same way.
+    or "deepcopy", "pickle" or "state-dict", a copy that makes all further calls, or
+    "functional-call" or "vmap", an answer by the weights that were sent times `factor`. `describe`
+    asks for the parameters, `watch` for what the module uses and turns beyond its own, `trace` for
+    the tensors made on the way; `output_only` leaves the values of all else that is returned over
+    there. With `without_norms` its LayerNorms let everything through, and parameters in `zeroed`
+    are 0. `moved` asks which plain tensors stay where they were when the module goes to another
+    device; with `left`, names of such, calls are made as if all else were there. Unless `fresh`,
+    the module may be one that an earlier probe built in the same way.
     """
 
     class_name: str
@@ -102,6 +103,7 @@ class Probe(NamedTuple):
     recast: str | None = None
     trace: bool = False
     between: str | None = None
+    factor: float = 1.0
     seed: int = 0
     fresh: bool = True
 

@@ -107,6 +107,7 @@ def write_probe(
         "describe": probe.describe,
         "recast": probe.recast,
         "between": probe.between,
+        "factor": probe.factor,
         "seed": probe.seed,
         "keep": None if probe.fresh else probe.built,
     }

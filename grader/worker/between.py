@@ -16,7 +16,6 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from .pickling import pickle_through
-from .protocol import SPOILT
 
 # A module, or what is called as one.
 Called = Callable[..., Any]
@@ -26,12 +25,14 @@ Called = Callable[..., Any]
 class Use:
     """How the module is used: `build` makes another one, `call` makes a call like the first.
 
-    `sent` are the names of the parameters whose values the grader knows.
+    `sent` are the names of the parameters whose values the grader knows; times `factor` they are
+    other weights.
     """
 
     build: Callable[[], nn.Module]
     call: Callable[[Called], Any]
     sent: Collection[str]
+    factor: float
 
 
 def go_on(kind: str, module: nn.Module, use: Use) -> Called:
@@ -111,14 +112,14 @@ def _answered(called: Called, use: Use) -> Called:
 def _weights(module: nn.Module, use: Use) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters that the grader has sent, by name: as they are, and other ones."""
     own = {name: p.detach() for name, p in module.named_parameters() if name in use.sent}
-    return own, {name: SPOILT * tensor for name, tensor in own.items()}
+    return own, {name: use.factor * tensor for name, tensor in own.items()}
 
 
 def _spoil(module: nn.Module) -> None:
     """Change all weights in place, as an optimiser would: nothing may still lean on them."""
     with torch.no_grad():
         for parameter in module.parameters():
-            parameter.mul_(SPOILT)
+            parameter.mul_(-0.5)
 
 
 KINDS: dict[str, Callable[[nn.Module, Use], Called]] = {

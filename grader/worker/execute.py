@@ -180,7 +180,7 @@ class Submission:
         def run(part: Callable[..., Any]) -> Any:
             return call_module(part, call, make_inputs(call, tensors, request))
 
-        use = between.Use(build, run, built.sent)
+        use = between.Use(build, run, built.sent, request["factor"])
         return between.go_on(request["between"], built.module, use)
 
     @contextlib.contextmanager

@@ -26,8 +26,6 @@ MAX_TENSORS = 4096
 # Sets of weights that a worker holds, so that each need not be sent for every probe.
 MAX_SETS = 16
 NO_WEIGHTS = 0
-# What weights are multiplied by where a copy must not lean on them, or others are given by name.
-SPOILT = -0.5
 # Of one trace; one of this length was cut off.
 MAX_STEPS = 600
 MAX_DIMENSIONS = 8
@@ -67,6 +65,7 @@ PROBE: dict[str, Any] = {
     "describe": False,
     "recast": None,
     "between": None,
+    "factor": 1.0,
     "seed": 0,
     "keep": None,
 }

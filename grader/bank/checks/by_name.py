@@ -14,8 +14,9 @@ from grader.bank.findings import Finding, failed, trouble
 from grader.calling import NotOfferedError
 from grader.layout.places import BIASES
 from grader.model import Case, Observation
-from grader.worker.protocol import SPOILT
 
+# What weights are multiplied by to be other ones.
+FACTOR = -0.5
 # Its kernels take a quarter of a second to import.
 NAMED = re.compile(r"\b(vmap|functorch|torch\.func)\b")
 
@@ -70,13 +71,13 @@ def _at_once(bench: Bench, case: Case, problem: Problem, other: Problem) -> Find
 
 def _call(bench: Bench, problem: Problem, kind: str) -> Observation:
     calls = (bench.call(problem),) * 2
-    return bench.run(bench.probe(problem, calls=calls, between=kind))
+    return bench.run(bench.probe(problem, calls=calls, between=kind, factor=FACTOR))
 
 
 def _give(problem: Problem, names: tuple[str, ...]) -> Problem:
     """The same with the other weights that the worker passes, for these projections."""
     weights = problem.weights
-    given = {n: SPOILT * w for n in names if (w := getattr(weights, n)) is not None}
+    given = {n: FACTOR * w for n in names if (w := getattr(weights, n)) is not None}
     return replace(problem, weights=replace(weights, **given))
 
 
