@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.bank import use_banks
 from grader.course.batch import Batch
 from grader.course.cluster import Dask
 from grader.course.gather import gather
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 HEADER = "# mha-grade: self-attention\n"
 RIGHT = HEADER + (ROOT / "reference" / "self_attention.py").read_text(encoding="utf-8")
 FILES = 24
+PLAIN = Settings()
 
 
 @pytest.fixture
@@ -68,9 +70,9 @@ def cluster(tmp_path):
         process.wait()
 
 
-def run(folder, store, address, tell=lambda progress: None):
-    batch = Batch(gather([folder]), Settings(), 5, trusted=True)
-    return batch.run(store, Dask(address), tell, again=False)
+def run(folder, store, address, tell=lambda progress: None, settings=PLAIN):
+    batch = Batch(gather([folder]), settings, 5, trusted=True)
+    return batch.run(store, Dask(address, settings.banks), tell, again=False)
 
 
 def assert_all_graded(store):
@@ -93,6 +95,26 @@ def test_worker_killed_half_way_costs_nothing(folder, cluster):
         progress = run(folder, store, address, tell)
         assert killed
         assert (progress.graded, progress.passed, progress.errors) == (FILES, FILES, 0)
+        assert_all_graded(store)
+
+
+def test_worker_that_comes_later_has_the_banks_of_the_course(folder, cluster, bank):
+    start_scheduler, start_worker = cluster
+    _, address = start_scheduler()
+    first = start_worker(address)
+    later = []
+
+    def tell(progress):
+        if progress.graded >= 4 and not later:
+            later.append(start_worker(address))
+            os.killpg(first.pid, 9)
+
+    own = bank({"week_3.yaml": "extends: self-attention\n"})
+    use_banks([own])
+    with Store() as store:
+        progress = run(folder, store, address, tell, Settings(exercise="week-3", banks=(own,)))
+        assert later
+        assert (progress.graded, progress.refused, progress.errors) == (FILES, 0, 0)
         assert_all_graded(store)
 
 

@@ -92,6 +92,23 @@ def test_tasks_are_taken_only_as_they_are_needed():
     assert len(list(found)) == 49
 
 
+@pytest.mark.parametrize(
+    ("files", "ahead", "sizes"),
+    [(50, 2, [4] * 11 + [3, 2, 1]), (9, 5, [2, 2, 1, 1, 1, 1, 1]), (3, 5, [1, 1, 1])],
+)
+def test_chunks_are_smaller_where_little_is_left(files, ahead, sizes):
+    given = []
+
+    class Watched(Fragile):
+        def submit(self, function, batch):
+            given.append(len(batch))
+            return super().submit(function, batch)
+
+    keys = {str(number) for number in range(files)}
+    assert {key for key, _ in stream(tasks(*keys), Watched, ahead, 4)} == keys
+    assert given == sizes
+
+
 def test_nothing_to_do_is_done():
     assert list(stream([], Fragile, 4)) == []
 

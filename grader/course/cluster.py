@@ -7,6 +7,7 @@ nothing counts twice.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.lanes import stream
-from grader.course.work import Done, Task, prepare
+from grader.course.work import Done, Task, prepare, work_with
 from grader.errors import UsageError
 
 # A message to a worker costs a few milliseconds; a lost chunk is graded again.
@@ -43,7 +44,8 @@ class Dask:
             OSError,
         )
         try:
-            yield from stream(tasks, self._start, self._lanes() * AHEAD, CHUNK, lost)
+            act = functools.partial(work_with, self.banks)
+            yield from stream(tasks, self._start, self._lanes() * AHEAD, CHUNK, lost, act)
         finally:
             self._close()
 
@@ -56,6 +58,7 @@ class Dask:
             detail = str(error) or type(error).__name__
             raise UsageError("course.no-scheduler", address=self.address, detail=detail) from None
         self.clients.append(client)
+        # That one has no such folder is said now, and a folder that has changed is read anew.
         client.run(prepare, self.banks)
         executor: Executor = client.get_executor(pure=False, retries=0)
         return executor

@@ -8,6 +8,7 @@ its lane down alone, and does so twice, is given up.
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +75,13 @@ def stream(
     ahead: int,
     chunk: int = 1,
     broken: tuple[type[BaseException], ...] = (BrokenProcessPool,),
+    act: Callable[[list[Task]], list[Done]] = work,
 ) -> Iterator[Done]:
-    """Keep `ahead` chunks of tasks under way in an executor, and start it anew if it breaks.
+    """Keep `ahead` chunks of up to `chunk` tasks under way in an executor, anew if it breaks.
 
-    It is `broken` when a task ends with one of these, rather than with its reports.
+    It is `broken` when `act`, called with a chunk, ends with one of these rather than with reports.
     """
-    fresh = _chunks(tasks, chunk)
+    fresh = _chunks(tasks, chunk, ahead)
     # What was under way when it broke: looked at one by one, until it shows who was to blame.
     suspects: deque[Task] = deque()
     blamed: Counter[str] = Counter()
@@ -90,7 +93,7 @@ def stream(
             return False
         batch = [suspects.popleft()] if suspects else next(fresh, [])
         if batch:
-            running[_submit(executor, batch, broken)] = batch
+            running[_submit(executor, act, batch, broken)] = batch
         return bool(batch)
 
     try:
@@ -119,11 +122,14 @@ def stream(
 
 
 def _submit(
-    executor: Executor, batch: list[Task], broken: tuple[type[BaseException], ...]
+    executor: Executor,
+    act: Callable[[list[Task]], list[Done]],
+    batch: list[Task],
+    broken: tuple[type[BaseException], ...],
 ) -> Future[list[Done]]:
     """One that breaks while nothing is asked of it says so only now."""
     try:
-        return executor.submit(work, batch)
+        return executor.submit(act, batch)
     except broken as error:
         future: Future[list[Done]] = Future()
         future.set_exception(error)
@@ -140,15 +146,15 @@ def _is_broken(future: Future[Any], signs: tuple[type[BaseException], ...]) -> b
     return future.cancelled() or isinstance(future.exception(), signs)
 
 
-def _chunks(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
-    chunk: list[Task] = []
-    for task in tasks:
-        chunk.append(task)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
+def _chunks(tasks: Iterable[Task], size: int, ahead: int) -> Iterator[list[Task]]:
+    """Chunks of `size`, and smaller ones towards the end, so that no lane is done long before."""
+    source = iter(tasks)
+    held: deque[Task] = deque()
+    while True:
+        held.extend(islice(source, 1 + (size - 1) * ahead - len(held)))
+        if not held:
+            return
+        yield [held.popleft() for _ in range(math.ceil(len(held) / ahead))]
 
 
 def _begin(banks: tuple[Path, ...]) -> None:
