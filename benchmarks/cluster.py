@@ -74,9 +74,11 @@ def at_rest() -> Iterator[None]:
     running = psutil.Process().children(recursive=True)
     for process in running:
         process.suspend()
-    yield
-    for process in running:
-        process.resume()
+    try:
+        yield
+    finally:
+        for process in running:
+            process.resume()
 
 
 def grade(files: int, way: list[str]) -> tuple[float, float]:

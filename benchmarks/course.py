@@ -7,11 +7,14 @@ right answer under FILES names, each a little different, is graded
 - by the same cases without isolation: candidate and grader in one process,
 - by pytest in a fresh process for each file, with a usual test of an attention module,
 - by `otter run` with the same test, where otter-grader is installed (it wants ipykernel beside it).
+
+Last comes what memory is a worker's own, of those that a lane makes for a course.
 """
 
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -156,6 +159,32 @@ def grade_otter(folder: Path, otter: str) -> tuple[float, float]:
     return tuple(sum(part) / FRESH for part in zip(*spent))
 
 
+def measure_own_memory(files: int) -> float:
+    """MiB that a worker shares with no other process at its end, as in a course; the median."""
+    from grader.grading import Request, grade
+    from grader.intake import submit_text
+    from grader.sandbox.forge import open_forge
+    from grader.sandbox.session import Session
+
+    found = []
+    close = Session.close
+
+    def measured(session: Session) -> None:
+        rows = Path(f"/proc/{session._worker.pid}/smaps_rollup").read_text().splitlines()
+        found.append(sum(int(row.split()[1]) for row in rows if row.startswith("Private_")) / 1024)
+        close(session)
+
+    Session.close = measured
+    forge = open_forge(rehearsed=True)
+    try:
+        for number in range(files):
+            grade(submit_text("answer.py", f"{ANSWER}# {number}\n"), forge, Request(1))
+    finally:
+        Session.close = close
+        forge.close()
+    return statistics.median(found)
+
+
 def main(files: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -175,6 +204,7 @@ def main(files: int) -> None:
     print(f"cpu of pytest, of ours:             {fresh / ours:.1f}   (goal 50)")
     for spent in others:
         print(f"cpu of otter, of ours:              {spent / ours:.1f}")
+    print(f"a worker's own memory at its end:   {measure_own_memory(9):.1f} MiB   (goal 10)")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from grader.course import lanes
 from grader.course.lanes import LOST, Local, stream
-from grader.course.work import Task
+from grader.course.work import Task, work
 from grader.grading import Request
 from grader.model import Submission
 
@@ -41,7 +41,7 @@ class Fragile(Executor):
 @pytest.mark.parametrize("ahead", [1, 4])
 def test_a_killer_costs_itself_alone(ahead, chunk):
     keys = ["a", "b", "killer", "c", "d", "e", "f"]
-    done = list(stream(tasks(*keys), Fragile, ahead, chunk))
+    done = list(stream(work, tasks(*keys), Fragile, ahead, chunk))
     assert sorted(key for key, _ in done) == sorted(keys)
     assert dict(done)["killer"] == LOST
     assert all(found == {"key": key} for key, found in done if key != "killer")
@@ -59,7 +59,7 @@ class Idle(Fragile):
 @pytest.mark.parametrize("keys", ["a", "ab", "abcd"])
 def test_lane_that_died_idle_costs_nothing(keys):
     Idle.started = 0
-    assert sorted(stream(tasks(*keys), Idle, 2)) == [(key, {"key": key}) for key in keys]
+    assert sorted(stream(work, tasks(*keys), Idle, 2)) == [(key, {"key": key}) for key in keys]
 
 
 def test_lane_killed_once_from_outside_costs_nothing():
@@ -70,11 +70,11 @@ def test_lane_killed_once_from_outside_costs_nothing():
             self.broken = type(self).started == 1
             return super().submit(function, batch)
 
-    assert list(stream(tasks("a"), Once, 2)) == [("a", {"key": "a"})]
+    assert list(stream(work, tasks("a"), Once, 2)) == [("a", {"key": "a"})]
 
 
 def test_two_killers_are_both_found():
-    done = dict(stream(tasks("killer", "a", "b"), Fragile, 4))
+    done = dict(stream(work, tasks("killer", "a", "b"), Fragile, 4))
     assert done == {"killer": LOST, "a": {"key": "a"}, "b": {"key": "b"}}
 
 
@@ -86,7 +86,7 @@ def test_tasks_are_taken_only_as_they_are_needed():
             taken.append(task.key)
             yield task
 
-    found = stream(watched(), Fragile, 4)
+    found = stream(work, watched(), Fragile, 4)
     next(found)
     assert len(taken) <= 6
     assert len(list(found)) == 49
@@ -105,12 +105,12 @@ def test_chunks_are_smaller_where_little_is_left(files, ahead, sizes):
             return super().submit(function, batch)
 
     keys = {str(number) for number in range(files)}
-    assert {key for key, _ in stream(tasks(*keys), Watched, ahead, 4)} == keys
+    assert {key for key, _ in stream(work, tasks(*keys), Watched, ahead, 4)} == keys
     assert given == sizes
 
 
 def test_nothing_to_do_is_done():
-    assert list(stream([], Fragile, 4)) == []
+    assert list(stream(work, [], Fragile, 4)) == []
 
 
 def test_lanes_end_when_a_batch_is_left(monkeypatch):

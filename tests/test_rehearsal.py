@@ -1,12 +1,17 @@
 """What a worker that is held ready does before there is a file: everything, and without a trace."""
 
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from grader.bank import load_exercise
+from grader.course import work
+from grader.grading import Request, grade
 from grader.sandbox import reserve
+from grader.sandbox.forge import open_forge
 from grader.sandbox.reserve import Reserve
 from grader.worker import between, protocol, ready_made, rehearsal, values
 from grader.worker.execute import Submission
@@ -59,3 +64,45 @@ def test_workers_that_are_held_ready_have_rehearsed(forge, monkeypatch):
     held.restock("import torch")
     assert [book.rehearsed for book in books] == [True] * reserve.AHEAD
     held.close()
+
+
+@pytest.fixture(scope="module")
+def rehearsed():
+    opened = open_forge(fork=True, rehearsed=True)
+    yield opened
+    opened.close()
+
+
+# Of this torch warns once in a process.
+WARNS = "\ntorch.ones(1, 2, 3).T\n"
+
+
+def command_of(zygote):
+    process = Path(f"/proc/{zygote.launched.process.pid}")
+    assert zygote.environment["torch"]
+    # A second thread would be missing in its children.
+    assert len([*(process / "task").iterdir()]) == 1
+    return (process / "cmdline").read_text().split("\0")[-3]
+
+
+def test_zygote_that_rehearses_is_replaced_by_another_such(forge, rehearsed):
+    assert command_of(forge) == "fork"
+    assert command_of(rehearsed) == "rehearsed"
+    rehearsed.restart()
+    assert command_of(rehearsed) == "rehearsed"
+
+
+@pytest.mark.parametrize("path", ["right/conv1d_fused.py", "wrong/missing_scale.py"])
+@pytest.mark.parametrize("more", ["", WARNS])
+def test_reports_are_the_same_after_it(forge, rehearsed, submit, path, more):
+    source = (Path(__file__).parent / "submissions" / path).read_text(encoding="utf-8") + more
+    usual, other = (grade(submit(source), by, Request(1)) for by in (forge, rehearsed))
+    assert replace(usual, seconds=0.0) == replace(other, seconds=0.0)
+    assert ("UserWarning" in usual.printed.text) == bool(more)
+
+
+def test_lanes_of_a_course_have_zygotes_that_rehearse(monkeypatch):
+    asked = []
+    monkeypatch.setattr(work, "open_forge", lambda **options: asked.append(options))
+    work.Lane().open()
+    assert asked == [{"rehearsed": True}]

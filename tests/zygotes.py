@@ -29,21 +29,19 @@ def launch_other(kind, *names):
     """Start it; returns its process and our end of the socket."""
     from grader.sandbox import launch
 
-    return launch.launch_zygote([sys.executable, "-I", __file__, kind, *names])
+    return launch.launch_zygote(other(kind, *names))
+
+
+def other(kind, *names):
+    """Its command line, but for the socket."""
+    return [sys.executable, "-I", __file__, kind, *names]
 
 
 def open_lesser(who):
     """A forge on such a zygote; one that is lost gives way to another with no more rights."""
     from grader.sandbox.forge import Zygote
 
-    class Lesser(Zygote):
-        def restart(self):
-            self.launched.control.close()
-            self._kill()
-            self.launched = launch_other(who)
-            self._environment.clear()
-
-    return Lesser(launch_other(who))
+    return Zygote(launch_other(who), other(who))
 
 
 def open_packages(names):

@@ -45,7 +45,7 @@ class Dask:
         )
         try:
             act = functools.partial(work_with, self.banks)
-            yield from stream(tasks, self._start, self._lanes() * AHEAD, CHUNK, lost, act)
+            yield from stream(act, tasks, self._start, self._lanes() * AHEAD, CHUNK, lost)
         finally:
             self._close()
 

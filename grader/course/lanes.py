@@ -31,6 +31,8 @@ AHEAD = 3
 LOOK_SECONDS = 0.5
 TRIES = 2
 LOST = Message("course.lost")
+# What a lane does with a chunk of tasks.
+Act = Callable[[Sequence[Task]], list[Done]]
 
 
 def count_cores() -> int:
@@ -50,7 +52,7 @@ class Local:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Done]:
         """What became of each task, as it comes; LOST where its lane did not survive it."""
-        return stream(tasks, self._start, self.lanes * AHEAD)
+        return stream(work, tasks, self._start, self.lanes * AHEAD)
 
     def _start(self) -> Executor:
         # Spawned: a process forked from one with threads may wait for ever.
@@ -70,12 +72,12 @@ class Pool(ProcessPoolExecutor):
 
 
 def stream(
+    act: Act,
     tasks: Iterable[Task],
     start: Callable[[], Executor],
     ahead: int,
     chunk: int = 1,
     broken: tuple[type[BaseException], ...] = (BrokenProcessPool,),
-    act: Callable[[list[Task]], list[Done]] = work,
 ) -> Iterator[Done]:
     """Keep `ahead` chunks of up to `chunk` tasks under way in an executor, anew if it breaks.
 
@@ -122,10 +124,7 @@ def stream(
 
 
 def _submit(
-    executor: Executor,
-    act: Callable[[list[Task]], list[Done]],
-    batch: list[Task],
-    broken: tuple[type[BaseException], ...],
+    executor: Executor, act: Act, batch: list[Task], broken: tuple[type[BaseException], ...]
 ) -> Future[list[Done]]:
     """One that breaks while nothing is asked of it says so only now."""
     try:

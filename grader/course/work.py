@@ -43,7 +43,7 @@ class Lane(threading.local):
     def open(self) -> Forge:
         """The zygote of this process, started when it is first needed."""
         if self.forge is None:
-            self.forge = open_forge()
+            self.forge = open_forge(rehearsed=True)
             # Ended with the process, in whichever way processes of a pool end.
             Finalize(None, self.close, exitpriority=10)
             atexit.register(self.close)

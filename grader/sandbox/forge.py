@@ -8,12 +8,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from grader.errors import ClosedError, LateError, ProtocolError, ZygoteError
-from grader.sandbox.launch import Launched, can_fork, launch_worker, launch_zygote
+from grader.sandbox.launch import Launched, can_fork, command, launch_worker, launch_zygote
 from grader.sandbox.line import Line, Output
 from grader.worker import protocol
 
@@ -69,10 +69,16 @@ class Forge(Protocol):
         ...
 
 
-def open_forge(launched: Launched | None = None, fork: bool | None = None) -> Forge:
-    """The forge for this system, on a zygote that may be on its way up already."""
+def open_forge(
+    launched: Launched | None = None, fork: bool | None = None, rehearsed: bool = False
+) -> Forge:
+    """The forge for this system, on a zygote that may be on its way up already.
+
+    One for many files is `rehearsed`: up a little later, and its workers are smaller and quicker.
+    """
     if launched is not None or (can_fork() if fork is None else fork):
-        return Zygote(launched or launch_zygote())
+        program = command("rehearsed") if rehearsed else ()
+        return Zygote(launched or launch_zygote(program), program)
     return Spawner()
 
 
@@ -101,6 +107,8 @@ class Zygote:
     """Our end of the socket to a zygote."""
 
     launched: Launched
+    # What it is started with again; without one, as usual.
+    program: Sequence[str] = ()
     request: int = 0
     workers: set[int] = field(default_factory=set)
     _environment: dict[str, str] = field(default_factory=dict)
@@ -153,7 +161,7 @@ class Zygote:
         """A new zygote in place of one that was killed or stopped."""
         self.launched.control.close()
         self._kill()
-        self.launched = launch_zygote()
+        self.launched = launch_zygote(self.program)
         self._environment.clear()
 
     def close(self) -> None:

@@ -27,7 +27,10 @@ def make_package() -> None:
 
 
 def main() -> None:
-    """`fork FD` serves a zygote on socket FD; `spawn` is one worker on standard streams."""
+    """`fork FD` serves a zygote on socket FD, and so does `rehearsed FD`, one for many files.
+
+    `spawn` is one worker on standard streams.
+    """
     # Collections during the import of torch cost a sixth of it and free nothing.
     gc.disable()
     make_package()

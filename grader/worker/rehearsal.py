@@ -2,6 +2,7 @@
 
 After a fork each page of memory is copied when it is first written to, and code of torch is mapped
 when it first runs: a third of the time of a grade. A worker that is held ready has that behind it.
+Done by a zygote before it forks, it leaves less that is each worker's own.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ def serve(mode: str, arguments: list[str]) -> None:
     control = socket.socket(fileno=int(arguments[0]))
     try:
         warm()
+        if mode == "rehearsed":
+            rehearse()
     except Exception as error:
         _answer(control, 0, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(1)
@@ -79,6 +81,14 @@ def warm() -> None:
     # Collecting it first would take an eighth of the import's time.
     gc.freeze()
     gc.enable()
+
+
+def rehearse() -> None:
+    """Do what probes need too, for a tenth of a second: workers then have more pages in common."""
+    from . import rehearsal
+
+    rehearsal.rehearse()
+    gc.freeze()
 
 
 def environment() -> dict[str, str]:

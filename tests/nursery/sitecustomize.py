@@ -36,8 +36,8 @@ class Adopted:
             os.kill(self.pid, signal.SIGKILL)
 
 
-def adopt():
-    """A zygote on its way up, like that of launch_zygote."""
+def adopt(program=()):
+    """A zygote on its way up, like that of launch_zygote; one that would rehearse does without."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with socket.socket(socket.AF_UNIX) as asking, theirs:
         asking.connect(os.environ["MHA_GRADE_NURSERY"])
