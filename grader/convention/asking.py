@@ -12,7 +12,7 @@ from grader.bank.draw import Problem, draw, generator, right_steps, visibility
 from grader.calling import CallPlan, MaskStyle, Slot
 from grader.calling.plan import MASKS, put
 from grader.convention.found import Convention
-from grader.convention.matching import lengths
+from grader.convention.trials import lengths
 from grader.mistakes import Mistake, combine
 from grader.model import Array, Contract, Status
 

@@ -10,17 +10,21 @@ from grader.bank.bench import Run
 from grader.calling import CallPlan
 from grader.convention.found import Match
 from grader.convention.matching import (
-    SIZES,
-    Trial,
-    first_look,
+    LIKELIEST,
     match_names,
     match_right,
     match_wrong,
+)
+from grader.convention.several import match_several
+from grader.convention.trials import (
+    SIZES,
+    Trial,
+    Trials,
+    first_look,
     repeats,
     try_single,
     try_twice,
 )
-from grader.convention.several import match_several
 from grader.layout import propose
 from grader.model import Contract
 
@@ -41,21 +45,23 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     known = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
     # An exercise asks for a head of keys and values to each head of queries.
     proposals = [layout for layout in known if not layout.kv_heads]
-    trials = try_twice(contract, plan, run, built.parameters, seed)
-    if not trials and len(contract.inputs) > 1:
+    drawn = try_twice(contract, plan, run, built.parameters, seed)
+    if not drawn and len(contract.inputs) > 1:
         # One that takes a length from the wrong sequence loses what is about two of them, not all.
         contract = replace(contract, one_length=True)
-        trials = try_twice(contract, plan, run, built.parameters, seed)
+        drawn = try_twice(contract, plan, run, built.parameters, seed)
     # What was drawn and returned settles the rest: a file graded again mostly returns the same.
-    key = contract, built.parameters, seed
-    asked = [contract], proposals, trials
-    found = _remember((*key, *_told(trials)), lambda: match_right(*asked) or match_wrong(*asked))
-    if found is None and repeats(plan, run, trials):
-        single = try_single(contract, plan, run, built.parameters, seed)
-        found = _remember(
-            (*key, *_told(trials), "and one token", *_told(single)),
-            lambda: match_several(contract, proposals, trials, single),
-        )
+    key = contract, built.parameters, seed, *_told(drawn)
+    likely = proposals[:LIKELIEST]
+    found = _remember(key, lambda: match_right([contract], likely, Trials(drawn)))
+    if found is None:
+        alone = try_single(contract, plan, run, built.parameters, seed)
+        asked = [contract], proposals, Trials(drawn, alone)
+        key = *key, "and one token", *_told(alone)
+        found = _remember(key, lambda: match_right(*asked) or match_wrong(*asked))
+        if found is None and repeats(plan, run, drawn):
+            key = *key, "several"
+            found = _remember(key, lambda: match_several(contract, *asked[1:]))
     return found or match_names(contract, proposals, built.parameters)
 
 

@@ -2,94 +2,46 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import replace
 
-import numpy as np
-
-from grader.bank.bench import Run, agrees
-from grader.bank.draw import BIAS, GAIN, Problem, draw, generator, right_steps, visibility
-from grader.bank.masks import Sizes
-from grader.calling import CallPlan
 from grader.convention.found import Match
-from grader.convention.rehearsal import Rehearsal
+from grader.convention.screen import Screen
+from grader.convention.trials import Posed, Trials
 from grader.layout import TORCH_LINEARS, Layout, named_layout
-from grader.mistakes import Mistake, combine, known_for
-from grader.model import Array, Contract, Parameter, Probe, Status
+from grader.mistakes import Mistake, known_for
+from grader.model import Contract, Parameter
 
-SIZES = Sizes()
 LIKELIEST = 24
 # How many of them are tried with every way to make a mistake.
 CERTAIN = 4
 # With queries and keys exchanged this is the same function as a softmax over the queries.
 RELABELLED = ("weights-transposed",)
-NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What the module returned for one draw of its parameters."""
-
-    theta: dict[str, Array]
-    problem: Problem
-    output: Array
-    last: list[tuple[Layout, Rehearsal]] = field(default_factory=list)
-
-    def pose(self, layout: Layout, contract: Contract) -> Posed:
-        """The problem that was tried, with its parameters read through `layout`."""
-        sizes = self.problem.sizes
-        if not self.last or self.last[0][0] is not layout:
-            # Kept for the other contracts that are tried with it.
-            read = layout.read(self.theta, sizes.num_heads)
-            known = Rehearsal(read, self.problem.attended, sizes.num_heads)
-            self.last[:] = [(layout, known)]
-        rehearsal = self.last[0][1]
-        seen, right = _seen_by_itself(contract, sizes), right_steps(contract)
-        problem = replace(self.problem, weights=rehearsal.weights, visible=seen, right=right)
-        return Posed(problem, self.output, rehearsal)
-
-
-@functools.lru_cache(maxsize=256)
-def _seen_by_itself(contract: Contract, sizes: Sizes) -> Array | None:
-    return visibility(contract, sizes, None)
-
-
-class Posed(NamedTuple):
-    """A trial read through one layout and contract, and what the module returned."""
-
-    problem: Problem
-    output: Array
-    rehearsal: Rehearsal
-
-    def shows(self, mistakes: Sequence[Mistake] = ()) -> bool:
-        """True when the definition returns the same with these mistakes made."""
-        steps = combine(mistakes, self.problem.right)
-        return agrees(self.output, self.rehearsal.play(steps, self.problem.visible))
-
-
-def show(
-    trials: Sequence[Trial], layout: Layout, contract: Contract
-) -> Callable[[Sequence[Mistake]], bool]:
+def show(trials: Trials, layout: Layout, contract: Contract) -> Callable[[Sequence[Mistake]], bool]:
     """Whether every trial, read so, shows these mistakes; a second one is read where one does."""
-    if not trials or (layout.wide and "Wo" not in layout.places):
+    if not trials.drawn or (layout.wide and "Wo" not in layout.places):
         return lambda mistakes: False
-    posed = [trials[0].pose(layout, contract)]
+    screens = [Screen(trial, layout, contract) for trial in trials.alone]
+    posed: list[Posed] = []
 
     def does(mistakes: Sequence[Mistake]) -> bool:
-        if not posed[0].shows(mistakes):
+        if not all(screen.passes(mistakes) for screen in screens):
             return False
-        posed.extend(trial.pose(layout, contract) for trial in trials[len(posed) :])
-        return all(one.shows(mistakes) for one in posed[1:])
+        for at, trial in enumerate(trials.drawn):
+            if at == len(posed):
+                posed.append(trial.pose(layout, contract))
+            if not posed[at].shows(mistakes):
+                return False
+        return True
 
     return does
 
 
 def match_right(
-    contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Sequence[Trial]
+    contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Trials
 ) -> Match | None:
     """The first layout and contract under which the module is right on every trial."""
     for layout, contract in itertools.product(proposals, contracts):
@@ -101,7 +53,7 @@ def match_right(
 def match_wrong(
     contracts: Sequence[Contract],
     proposals: Sequence[Layout],
-    trials: Sequence[Trial],
+    trials: Trials,
     besides: Sequence[str] = (),
 ) -> Match | None:
     """The same with one known mistake made, among the likeliest layouts; none of `besides`."""
@@ -133,94 +85,3 @@ def _shown(contract: Contract, rank: int, layout: Layout) -> Iterator[Mistake]:
             continue
         if mistake.is_structural or contract.causal:
             yield from mistake.ways() if rank < CERTAIN else [mistake]
-
-
-def first_look(contract: Contract, plan: CallPlan) -> Probe:
-    """Build it and ask for its parameters; lazy ones take their shapes from a call."""
-    sizes = lengths(contract)
-    shown = (sizes.q_len, sizes.kv_len, sizes.kv_len)[: len(contract.inputs)]
-    inputs = [np.ones((sizes.batch, length, sizes.d_model)) for length in shown]
-    call = plan.call(inputs, None, sizes.scores, "float32")
-    built = plan.construct(sizes.by_name())
-    quiet = bool(plan.norms)
-    probe = Probe(plan.class_name, **built, calls=(call,), without_norms=quiet, zeroed=plan.zeroed)
-    return probe._replace(dtype="float32", describe=True)
-
-
-def try_twice(
-    contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
-) -> list[Trial]:
-    """Two draws of the parameters and what came of them; [] where one failed."""
-    tried = [(f"layout {number}", lengths(contract)) for number in range(2)]
-    return _try_all(contract, plan, run, parameters, seed, tried)
-
-
-def try_single(
-    contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
-) -> list[Trial]:
-    """The same with sequences of one token, of which there is nothing to weigh."""
-    tried = [("layout alone", replace(SIZES, q_len=1, kv_len=1))]
-    return _try_all(contract, plan, run, parameters, seed, tried)
-
-
-def repeats(plan: CallPlan, run: Run, trials: Sequence[Trial]) -> bool:
-    """False for a module that returns something else each time it is asked: nothing fits that."""
-    if not trials:
-        return True
-    probe = _probe(plan, trials[0].problem, trials[0].theta)
-    seen = run(probe._replace(calls=probe.calls * 2))
-    outputs = [one.tensors.get(plan.output) for one in seen.returned]
-    known = [output for output in outputs if output is not None]
-    return len(known) < 2 or np.array_equal(known[0], known[1], equal_nan=True)
-
-
-def _try_all(
-    contract: Contract,
-    plan: CallPlan,
-    run: Run,
-    parameters: Sequence[Parameter],
-    seed: int,
-    tried: Sequence[tuple[str, Sizes]],
-) -> list[Trial]:
-    trials = []
-    for name, sizes in tried:
-        rng = generator(seed, name)
-        problem = draw(rng, contract, sizes, frozenset())
-        theta = {p.name: _values(rng, p.shape) for p in parameters}
-        output = _output(plan, run, problem, theta)
-        if output is None:
-            return []
-        trials.append(Trial(theta, problem, output))
-    return trials
-
-
-def _output(plan: CallPlan, run: Run, problem: Problem, theta: dict[str, Array]) -> Array | None:
-    seen = run(_probe(plan, problem, theta))
-    if seen.status is not Status.OK or plan.output not in seen.returned[0].tensors:
-        return None
-    return plan.restore(seen.returned[0].tensors[plan.output].astype(float))
-
-
-def _probe(plan: CallPlan, problem: Problem, theta: dict[str, Array]) -> Probe:
-    calls = (plan.call(problem.inputs, None, problem.sizes.scores, "float64"),)
-    built = plan.construct(problem.sizes.by_name())
-    probe = Probe(plan.class_name, **built, weights=theta, calls=calls, zeroed=plan.zeroed)
-    return probe._replace(without_norms=bool(plan.norms))
-
-
-def lengths(contract: Contract) -> Sizes:
-    """The default sizes as far as the contract has room for them: one length, even heads."""
-    sizes = SIZES.with_heads_of(contract.head_multiple)
-    if len(contract.inputs) > 1 and not contract.one_length:
-        return sizes
-    return replace(sizes, kv_len=sizes.q_len)
-
-
-def without_norms(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """The parameters that are not those of a layer norm."""
-    return [p for p in parameters if not NORM.fullmatch(p.owner.rpartition(".")[2])]
-
-
-def _values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    spread = BIAS if len(shape) < 2 else GAIN / np.sqrt(SIZES.d_model)
-    return rng.normal(size=shape) * spread

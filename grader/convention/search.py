@@ -19,15 +19,9 @@ from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
     LIKELIEST,
-    first_look,
-    lengths,
     match_names,
     match_right,
     match_wrong,
-    repeats,
-    try_single,
-    try_twice,
-    without_norms,
 )
 from grader.convention.positions import (
     learned_positions,
@@ -36,6 +30,15 @@ from grader.convention.positions import (
     speaks_of_turns,
 )
 from grader.convention.several import match_plain
+from grader.convention.trials import (
+    Trials,
+    first_look,
+    lengths,
+    repeats,
+    try_single,
+    try_twice,
+    without_norms,
+)
 from grader.convention.way import Way
 from grader.errors import UnusableSubmission
 from grader.layout import Layout, propose
@@ -127,16 +130,17 @@ class Search:
         """
         for way in self.walk(cls, classes):
             yield way.plainest(LIKELIEST), PLAIN, match_right
-            if not repeats(way.plan, self.run, way.trials):
-                # What is another each time fits nothing, however much is tried.
-                way = replace(way, trials=())
+            # What is another each time fits nothing, however much is tried.
+            same = repeats(way.plan, self.run, way.trials.drawn)
+            way = self.alone(way) if same else replace(way, trials=Trials())
             ways.append(way)
             yield way, PLAIN, match_right
         likely = ways[:MAX_WRONG]
         placed = [(way, tuple(LEANS)) for way in likely if speaks_of_slopes(source)]
         if speaks_of_turns(source):
             turns = name_turns(bases_in(source))
-            even = itertools.islice(self.walk(cls, classes, WHOLE_PAIRS), MAX_WRONG)
+            whole = itertools.islice(self.walk(cls, classes, WHOLE_PAIRS), MAX_WRONG)
+            even = [self.alone(way) for way in whole]
             placed += [(way, turns) for way in even]
             ways += [way for way, _ in placed if not likely]
         yield from ((way.plainest(LIKELIEST), kinds, match_right) for way, kinds in placed)
@@ -151,13 +155,16 @@ class Search:
         rarer = ((way.plainest(1), kinds[USUAL:]) for way, kinds in placed[:1])
         yield from ((*one, match_mistaken) for one in (*usual, *rarer))
         # Several mistakes take longest to look for.
-        yield from ((way, PLAIN, self.several(way, source)) for way in likely[:1] if not placed)
-
-    def several(self, way: Way, source: str) -> Callable[..., Match | None]:
-        """Looks for several mistakes at once in a plain module, causal where it speaks of it."""
-        single = try_single(way.contract, way.plan, self.run, way.parameters, self.seed)
         may_be_causal = TRIANGLES.search(source) is not None
-        return functools.partial(match_plain, single=single, causal=may_be_causal)
+        several = functools.partial(match_plain, causal=may_be_causal)
+        yield from ((way, PLAIN, several) for way in likely[:1] if not placed)
+
+    def alone(self, way: Way) -> Way:
+        """The same with what came of one token, where something came of more."""
+        if not way.trials.drawn:
+            return way
+        alone = try_single(way.contract, way.plan, self.run, way.parameters, self.seed)
+        return replace(way, trials=way.trials._replace(alone=alone))
 
     def walk(
         self, cls: CandidateClass, classes: Sequence[CandidateClass], head_multiple: int = 1
@@ -201,37 +208,32 @@ class Search:
             return None
         plan = replace(way.plan, zeroed=names)
         own = tuple(p for p in way.parameters if p.name not in names)
-        trials = try_twice(way.contract, plan, self.run, own, self.seed)
-        return replace(
-            way,
-            plan=plan,
-            parameters=own,
-            proposals=_propose(own, way.contract),
-            trials=tuple(trials),
-        )
+        drawn = try_twice(way.contract, plan, self.run, own, self.seed)
+        found = Way(plan, way.contract, own, _propose(own, way.contract), Trials(drawn))
+        return self.alone(found)
 
     def _look(self, plan: CallPlan, contract: Contract, seen: Observation) -> Way:
         own = tuple(without_norms(seen.parameters))
         asked = frozenset(role_in(name, ASKED) for name in seen.asked)
         norms = frozenset(p.name for p in seen.parameters if p not in own)
         plan = replace(plan, norms=norms, asked=asked)
-        trials = try_twice(contract, plan, self.run, own, self.seed)
-        return Way(plan, contract, own, _propose(own, contract), tuple(trials))
+        drawn = try_twice(contract, plan, self.run, own, self.seed)
+        return Way(plan, contract, own, _propose(own, contract), Trials(drawn))
 
     def settle(self, match: Match, way: Way) -> Convention:
         """The convention of a match, and the place of the weights among what is returned."""
         assert match.layout is not None
         plan = way.plan
         mistakes = match.mistakes
-        problem = way.trials[0].pose(match.layout, match.contract).problem
+        problem = way.trials.drawn[0].pose(match.layout, match.contract).problem
         acts = problem.expect(combine(mistakes, problem.right))
         weights = acts.weights
-        off = np.abs(way.trials[0].output - acts.output).max()
+        off = np.abs(way.trials.drawn[0].output - acts.output).max()
         match = replace(match, coarse=bool(off > EXACT * np.abs(acts.output).max()))
         call = plan.call(problem.inputs, None, problem.sizes.scores, "float64")
         looked = first_look(way.contract, plan)
         seen = self.run(
-            looked._replace(dtype="float64", calls=(call,), weights=way.trials[0].theta)
+            looked._replace(dtype="float64", calls=(call,), weights=way.trials.drawn[0].theta)
         )
         tensors = seen.returned[0].tensors if seen.status is Status.OK else {}
         # By their values: some return the scores, or a cache of the same shape.

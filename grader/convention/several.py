@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader.convention.found import Match
-from grader.convention.matching import Trial, show
+from grader.convention.matching import show
+from grader.convention.trials import Trials
 from grader.layout import Layout
 from grader.mistakes import Mistake, known_for, pairs_of
 from grader.model import Contract
@@ -25,17 +26,13 @@ FITTING = 2
 def match_several(
     contract: Contract,
     proposals: Sequence[Layout],
-    trials: Sequence[Trial],
-    single: Sequence[Trial],
+    trials: Trials,
 ) -> Match | None:
-    """The first of the likeliest layouts, and the mistakes with which it gives what was returned.
-
-    `single` is what the module returned for sequences of one token.
-    """
-    if not trials:
+    """The first of the likeliest layouts, and the mistakes that give what was returned."""
+    if not trials.drawn:
         return None
     known = [m for m in known_for(contract) if m.is_structural or contract.causal]
-    for made, layout in _suspects(contract, proposals[:LAYOUTS], known, single):
+    for made, layout in _suspects(contract, proposals[:LAYOUTS], known, trials):
         is_shown = show(trials, layout, contract)
         for pair in pairs_of(known, made, contract.causal):
             if is_shown([*made, *pair]):
@@ -46,14 +43,13 @@ def match_several(
 def match_plain(
     contracts: Sequence[Contract],
     proposals: Sequence[Layout],
-    trials: Sequence[Trial],
+    trials: Trials,
     *,
-    single: Sequence[Trial],
     causal: bool,
 ) -> Match | None:
     """The same under each contract without a residual, and causal ones if asked for."""
     own = [c for c in contracts if not c.residual and c.causal <= causal]
-    found = (match_several(contract, proposals, trials, single) for contract in own)
+    found = (match_several(contract, proposals, trials) for contract in own)
     return next((match for match in found if match), None)
 
 
@@ -61,12 +57,12 @@ def _suspects(
     contract: Contract,
     layouts: Sequence[Layout],
     known: Sequence[Mistake],
-    single: Sequence[Trial],
+    trials: Trials,
 ) -> Iterator[tuple[list[Mistake], Layout]]:
     """Each layout with nothing known yet, then with each mistake that one token shows."""
     yield from (([], layout) for layout in layouts)
     for layout in layouts:
-        is_shown = show(single, layout, contract)
+        is_shown = show(Trials(trials.alone), layout, contract)
         if not is_shown([]):
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
             fitting = (([way], layout) for way in ways if is_shown([way]))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.calling import CallPlan
-from grader.convention.matching import Trial
+from grader.convention.trials import Trials
 from grader.layout import Layout
 from grader.model import Contract, Parameter
 from grader.rotary import find_turn
@@ -21,7 +21,7 @@ class Way:
     contract: Contract
     parameters: tuple[Parameter, ...]
     proposals: tuple[Layout, ...]
-    trials: tuple[Trial, ...]
+    trials: Trials
 
     def plainest(self, count: int) -> Way:
         """The same with its likeliest proposals alone."""

@@ -8,7 +8,7 @@ the other is "(f h d) m"; an einsum parameter of shape [H, D, Dh] is "h m d".
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,19 +50,36 @@ class Layout:
     wide: bool = False
     kv_heads: int = 0
 
-    def read(self, theta: Mapping[str, Array], num_heads: int) -> Weights:
-        """Parameters by name -> canonical weights."""
+    def read(
+        self,
+        theta: Mapping[str, Array],
+        num_heads: int,
+        known: dict[Hashable, Array] | None = None,
+    ) -> Weights:
+        """Parameters by name -> canonical weights.
+
+        `known` keeps what was read of these parameters, for other layouts with the same places.
+        """
+        known = {} if known is None else known
         found: dict[str, Array | None] = dict.fromkeys(("Wo", *BIASES.values()))
-        d_model = self._width(theta)
-        for canonical, name, pattern, place in self._tensors:
-            flat = _gather(theta, name, num_heads).reshape(-1)
-            sizes = AxisSizes(num_heads, head_width(d_model, num_heads, self.wide), d_model)
-            heads = self.kv_heads or num_heads
-            where = find_elements(canonical, pattern, place, sizes, heads)
-            found[canonical] = flat[where]
-            if canonical in SHARED and self.kv_heads:
-                found[canonical] = spread_heads(flat[where], num_heads, self.kv_heads)
+        for tensor in self._tensors:
+            key = tensor, self.wide, self.kv_heads
+            if key not in known:
+                known[key] = self._read(tensor, theta, num_heads)
+            found[tensor[0]] = known[key]
         return Weights(**found)  # type: ignore[arg-type]
+
+    def _read(
+        self, tensor: tuple[str, str, str, Place], theta: Mapping[str, Array], num_heads: int
+    ) -> Array:
+        canonical, name, pattern, place = tensor
+        d_model = self._width(theta)
+        sizes = AxisSizes(num_heads, head_width(d_model, num_heads, self.wide), d_model)
+        where = find_elements(canonical, pattern, place, sizes, self.kv_heads or num_heads)
+        found: Array = _gather(theta, name, num_heads).reshape(-1)[where]
+        if canonical in SHARED and self.kv_heads:
+            return spread_heads(found, num_heads, self.kv_heads)
+        return found
 
     def write(self, weights: Weights, num_heads: int, kv_heads: int = 0) -> dict[str, Array]:
         """Canonical weights -> parameters by name.

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from grader.definition import CORRECT, Steps
 from grader.model import Contract
 
+OF_VALUES = ("inputs", "weights", "split", "heads", "merge", "project", "finish")
+# Scores [b, h, 1, 1], all different.
+ONE_TOKEN = np.array([0.3, -0.7, 1.1, 0.6, -0.2, 1.9]).reshape(2, 3, 1, 1)
 UNDER_MASKS = {"hide", "after_softmax", "visible"}
 
 
@@ -37,15 +43,31 @@ class Mistake:
         """True when it shows without any mask."""
         return not set(self.steps) <= UNDER_MASKS
 
+    @functools.cached_property
+    def value_steps(self) -> tuple[tuple[str, Any], ...]:
+        """Its steps by which values are made, merged and projected."""
+        return tuple(sorted(item for item in self.steps.items() if item[0] in OF_VALUES))
+
+    @functools.cached_property
+    def leaves_one(self) -> bool | None:
+        """True where the only token there is still gets a weight of 1; None if it may be hidden."""
+        if {"hide", "visible"} & set(self.steps):
+            return None
+        steps = replace(CORRECT, **self.steps)
+        weights = steps.after_softmax(steps.softmax(ONE_TOKEN), None)
+        return np.allclose(steps.mix(weights, np.ones_like(ONE_TOKEN)), 1.0)
+
     def shows(self, hiding: bool) -> bool:
         """True for a way that differs from the others without empty rows."""
         return "after_softmax" not in self.steps or (hiding and "softmax" in self.steps)
 
-    def ways(self) -> Iterator[Mistake]:
-        """The same mistake by each of the steps that make it."""
-        yield self
-        for steps in self.others:
-            yield replace(self, steps=steps)
+    def ways(self) -> Sequence[Mistake]:
+        """The same mistake by each of the steps that make it, itself first."""
+        return self._ways
+
+    @functools.cached_property
+    def _ways(self) -> tuple[Mistake, ...]:
+        return (self, *(replace(self, steps=steps) for steps in self.others))
 
     def can_be_made(self, contract: Contract) -> bool:
         """Under this contract; what it asks for itself is no mistake."""
@@ -59,10 +81,8 @@ class Mistake:
 
 def combine(mistakes: Sequence[Mistake], right: Steps = CORRECT) -> Steps:
     """The right steps with every one of these mistakes made; they replace different ones."""
-    steps = right
-    for mistake in mistakes:
-        steps = replace(steps, **mistake.steps)
-    return steps
+    changes = {name: step for mistake in mistakes for name, step in mistake.steps.items()}
+    return replace(right, **changes) if changes else right
 
 
 def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:
