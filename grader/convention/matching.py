@@ -24,11 +24,11 @@ def show(trials: Trials, layout: Layout, contract: Contract) -> Callable[[Sequen
     """Whether every trial, read so, shows these mistakes; a second one is read where one does."""
     if not trials.drawn or (layout.wide and "Wo" not in layout.places):
         return lambda mistakes: False
-    screens = [Screen(trial, layout, contract) for trial in trials.alone]
+    screen = Screen(trials, layout, contract) if trials.alone else None
     posed: list[Posed] = []
 
     def does(mistakes: Sequence[Mistake]) -> bool:
-        if not all(screen.passes(mistakes) for screen in screens):
+        if screen is not None and not screen.passes(mistakes):
             return False
         for at, trial in enumerate(trials.drawn):
             if at == len(posed):
@@ -44,9 +44,17 @@ def match_right(
     contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Trials
 ) -> Match | None:
     """The first layout and contract under which the module is right on every trial."""
-    for layout, contract in itertools.product(proposals, contracts):
-        if show(trials, layout, contract)(()):
-            return Match(layout, replace(contract, wide=layout.wide), True)
+    hopeless = set()
+    for layout in proposals:
+        if layout.of_values in hopeless:
+            continue
+        screens = [Screen(trials, layout, c) for c in contracts] if trials.alone else []
+        if screens and not any(screen.passes(()) for screen in screens):
+            hopeless.add(layout.of_values)
+            continue
+        for contract in contracts:
+            if show(trials, layout, contract)(()):
+                return Match(layout, replace(contract, wide=layout.wide), True)
     return None
 
 

@@ -1,8 +1,9 @@
-"""Rules out most readings of a file by what it returned for a sequence of one token.
+"""Rules out most readings of a file at little cost, before the definition is held against it.
 
 Of one token there is one value in each head, and scores, masks and softmax do no more than weigh
 these few. So what came back lies in their span, or the values are made, merged or projected in
-another way than was thought, and no mistake of scores, masks or weights needs to be tried.
+another way than was thought, and no mistake of scores, masks or weights needs to be tried. Of more
+tokens the weights tell which keys are seen, and no mask that shows others needs to be tried.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from enum import Enum, auto
 import numpy as np
 
 from grader.bank.draw import right_steps
-from grader.convention.trials import Trial
-from grader.definition import CORRECT, Steps, Weights, make_heads
+from grader.convention.pattern import Pattern, can_be_read, read_pattern
+from grader.convention.span import find_shares
+from grader.convention.trials import Trials, seen_by_itself
+from grader.definition import CORRECT, Steps, Weights
 from grader.layout import Layout
 from grader.mistakes import Mistake, combine
-from grader.model import Array, Contract
+from grader.model import Contract
 
-# How far off the span, and from 1, what is right may be: far more than rounding, even of float32.
-OFF_SPAN = 1e-4
+# How far from 1 the weight of the only token may be.
 OFF_ONE = 1e-2
 
 
@@ -34,71 +36,86 @@ class Span(Enum):
 
 
 class Screen:
-    """One reading of the parameters, held against what one token gave."""
+    """One reading of the parameters, held against what a file returned for one token."""
 
-    def __init__(self, alone: Trial, layout: Layout, contract: Contract) -> None:
-        self.alone = alone
+    def __init__(self, trials: Trials, layout: Layout, contract: Contract) -> None:
+        self.alone = trials.alone[0]
+        self.drawn = trials.drawn[0]
         self.layout = layout
+        self.contract = contract
         self.right = right_steps(contract)
-        reading = layout.wide, layout.kv_heads, self.right.finish
         # Queries and keys play no part where the values are made as they should be.
-        self.plain = (*reading, layout.places["Wv"], layout.places.get("Wo"))
-        self.every = (*reading, *layout.places.values())
+        self.plain = (self.right.finish, layout.of_values)
+        self.every = (self.right.finish, layout.wide, layout.kv_heads, *layout.places.values())
 
     def passes(self, mistakes: Sequence[Mistake]) -> bool:
         """False where the module cannot have made these mistakes and no others."""
         touching = tuple(one.value_steps for one in mistakes if one.value_steps)
+        span = self._span(touching, mistakes)
+        if span is Span.NONE:
+            return False
+        if span is not Span.UNKNOWN:
+            ones = [one.leaves_one for one in mistakes]
+            if None not in ones and all(ones) is not (span is Span.ONES):
+                return False
+        return bool(touching) or self._fits_pattern(mistakes)
+
+    def _span(self, touching: tuple[object, ...], mistakes: Sequence[Mistake]) -> Span:
         key = (self.every, touching) if touching else self.plain
-        if key not in self.alone.spans:
-            self.alone.spans[key] = self._find(combine(mistakes, self.right))
-        span = self.alone.spans[key]
-        if span is Span.NONE or span is Span.UNKNOWN:
-            return span is Span.UNKNOWN
-        ones = [one.leaves_one for one in mistakes]
-        return None in ones or all(ones) is (span is Span.ONES)
+        if key not in self.alone.told:
+            self.alone.told[key] = self._find(combine(mistakes, self.right))
+        found: Span = self.alone.told[key]
+        return found
 
     def _find(self, steps: Steps) -> Span:
-        if steps.split is not CORRECT.split or not np.isfinite(self.alone.output).all():
-            return Span.UNKNOWN
         weights = steps.weights(self.alone.read(self.layout))
         inner = () if steps.heads is CORRECT.heads else (weights.Wq, weights.Wk)
         used = (weights.Wv, weights.bv, weights.Wo, weights.bo, *inner)
-        rest = steps.inputs, steps.heads, steps.merge, steps.project, steps.finish
-        # What has been looked at is kept, so that its address stands for it.
-        key = (*map(id, used), *rest)
-        if key not in self.alone.spans:
-            self.alone.spans[key] = _span(self.alone, weights, steps)
-            self.alone.kept.append(used)
-        return self.alone.spans[key]
+        made = steps.inputs, steps.heads, steps.merge, steps.project, steps.finish
+        key = (*map(id, used), *made)
+        if key not in self.alone.told:
+            self.alone.told[key] = self._weigh(weights, steps)
+            # What is kept is not made again elsewhere, so that its address stands for it.
+            self.alone.told[key, "kept"] = used
+        found: Span = self.alone.told[key]
+        return found
 
+    def _weigh(self, weights: Weights, steps: Steps) -> Span:
+        output, problem = self.alone.output, self.alone.problem
+        if output.shape != problem.inputs[0].shape or not np.isfinite(output).all():
+            return Span.UNKNOWN
+        try:
+            shares = find_shares(problem, weights, steps, output)
+        except ValueError:
+            return Span.UNKNOWN
+        if shares is None:
+            return Span.NONE
+        return Span.ONES if np.abs(shares - 1.0).max() <= OFF_ONE else Span.OTHERS
 
-def _span(alone: Trial, weights: Weights, steps: Steps) -> Span:
-    """The least squares of a weight for each head and sample."""
-    try:
-        with np.errstate(all="ignore"):
-            values, rest = _apart(alone, weights, steps)
-    except ValueError:
-        return Span.UNKNOWN
-    if alone.output.shape != rest.shape:
-        return Span.UNKNOWN
-    left = (alone.output - rest).swapaxes(-1, -2)
-    squares = values.swapaxes(-1, -2) @ values
-    # A head without values has no weight.
-    squares += np.eye(squares.shape[-1]) * (1e-12 * np.abs(squares).max() + 1e-300)
-    shares = np.linalg.solve(squares, values.swapaxes(-1, -2) @ left)
-    if not np.abs(left - values @ shares).max() <= OFF_SPAN * np.abs(alone.output).max():
-        return Span.NONE
-    return Span.ONES if np.abs(shares - 1.0).max() <= OFF_ONE else Span.OTHERS
+    def _fits_pattern(self, mistakes: Sequence[Mistake]) -> bool:
+        """By which keys are seen of several tokens."""
+        if not can_be_read(self.drawn.problem):
+            return True
+        told = self.drawn.told
+        if self.plain not in told:
+            told[self.plain] = self._read_pattern()
+        pattern: Pattern | None = told[self.plain]
+        if pattern is None:
+            return False
+        if not all(one.keeps_pattern for one in mistakes):
+            return True
+        ways = [one.steps["visible"] for one in mistakes if "visible" in one.steps]
+        key = self.plain, self.contract, *ways
+        if key not in told:
+            shown = seen_by_itself(self.contract, self.drawn.problem.sizes)
+            for way in ways:
+                shown = None if shown is None else way(shown)
+            told[key] = pattern.allows(None if shown is None else shown[0, 0])
+        return bool(told[key])
 
-
-def _apart(alone: Trial, weights: Weights, steps: Steps) -> tuple[Array, Array]:
-    """What each head gives by itself, [b, m, h], and what is returned without them, [b, 1, m]."""
-    problem = alone.problem
-    inputs = steps.inputs(*problem.attended)
-    v = make_heads(weights, inputs, problem.sizes.num_heads, steps)[2]
-    batch, heads = v.shape[:2]
-    single = np.eye(heads + 1, heads, -1)[:, None, :, None, None] * v
-    projected = steps.project(steps.merge(single.reshape(-1, *v.shape[1:])), weights)
-    projected = projected.reshape(heads + 1, batch, -1)
-    rest = steps.finish(projected[0][:, None], inputs[0])
-    return (projected[1:] - projected[0]).transpose(1, 2, 0), rest
+    def _read_pattern(self) -> Pattern | None:
+        weights = self.drawn.read(self.layout)
+        output, problem = self.drawn.output, self.drawn.problem
+        if output.shape != problem.inputs[0].shape:
+            return None
+        return read_pattern(problem, weights, self.right, output)

@@ -26,15 +26,17 @@ NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Trial:
-    """What the module returned for one draw of its parameters."""
+    """What the module returned for one draw of its parameters.
+
+    What is found out of it is kept: its parameters by `places`, and what they have `told`.
+    """
 
     theta: dict[str, Array]
     problem: Problem
     output: Array
     last: list[tuple[Layout, Rehearsal]] = field(default_factory=list)
     places: dict[Hashable, Array] = field(default_factory=dict)
-    spans: dict[Hashable, Any] = field(default_factory=dict)
-    kept: list[Any] = field(default_factory=list)
+    told: dict[Hashable, Any] = field(default_factory=dict)
 
     def pose(self, layout: Layout, contract: Contract) -> Posed:
         """The problem that was tried, with its parameters read through `layout`."""
@@ -44,7 +46,7 @@ class Trial:
             known = Rehearsal(self.read(layout), self.problem.attended, sizes.num_heads)
             self.last[:] = [(layout, known)]
         rehearsal = self.last[0][1]
-        seen, right = _seen_by_itself(contract, sizes), right_steps(contract)
+        seen, right = seen_by_itself(contract, sizes), right_steps(contract)
         problem = replace(self.problem, weights=rehearsal.weights, visible=seen, right=right)
         return Posed(problem, self.output, rehearsal)
 
@@ -61,7 +63,8 @@ class Trials(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _seen_by_itself(contract: Contract, sizes: Sizes) -> Array | None:
+def seen_by_itself(contract: Contract, sizes: Sizes) -> Array | None:
+    """Which key each query may see, [b, h, q, k], where no mask is given; None for all."""
     return visibility(contract, sizes, None)
 
 
@@ -102,7 +105,7 @@ def try_single(
     contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
 ) -> list[Trial]:
     """The same with sequences of one token, of which there is nothing to weigh."""
-    tried = [("layout alone", replace(SIZES, q_len=1, kv_len=1))]
+    tried = [("layout alone", replace(lengths(contract), q_len=1, kv_len=1))]
     return _try_all(contract, plan, run, parameters, seed, tried)
 
 

@@ -146,6 +146,11 @@ class Layout:
                 found.append((BIASES[name], place.bias, place.bias_pattern, place))
         return found
 
+    @functools.cached_property
+    def of_values(self) -> Hashable:
+        """Where what makes the values and the output is; the same in layouts alike in it."""
+        return self.wide, self.kv_heads, self.places["Wv"], self.places.get("Wo")
+
     def _width(self, theta: Mapping[str, Array]) -> int:
         place = self.places["Wq"]
         shape = theta[place.weight.replace(EACH_HEAD, "0")].shape

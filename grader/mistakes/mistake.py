@@ -49,6 +49,11 @@ class Mistake:
         return tuple(sorted(item for item in self.steps.items() if item[0] in OF_VALUES))
 
     @functools.cached_property
+    def keeps_pattern(self) -> bool:
+        """True where weights are none for what is hidden, and only for that."""
+        return not {"hide", "softmax", "mix"} & set(self.steps)
+
+    @functools.cached_property
     def leaves_one(self) -> bool | None:
         """True where the only token there is still gets a weight of 1; None if it may be hidden."""
         if {"hide", "visible"} & set(self.steps):
@@ -81,8 +86,13 @@ class Mistake:
 
 def combine(mistakes: Sequence[Mistake], right: Steps = CORRECT) -> Steps:
     """The right steps with every one of these mistakes made; they replace different ones."""
-    changes = {name: step for mistake in mistakes for name, step in mistake.steps.items()}
-    return replace(right, **changes) if changes else right
+    changes = tuple(item for mistake in mistakes for item in mistake.steps.items())
+    return _changed(right, changes) if changes else right
+
+
+@functools.lru_cache(maxsize=8192)
+def _changed(right: Steps, changes: tuple[tuple[str, Any], ...]) -> Steps:
+    return replace(right, **dict(changes))
 
 
 def are_compatible(mistakes: Sequence[Mistake], further: Mistake) -> bool:

@@ -1,0 +1,53 @@
+"""Which keys the queries of a file see, read back from what it returned."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grader.bank.draw import Problem
+from grader.convention.span import find_shares
+from grader.definition import Steps, Weights
+from grader.model import Array
+
+# A weight that is none, and one that is more than rounding.
+NOTHING, SOMETHING = 1e-9, 1e-3
+
+
+class Pattern(NamedTuple):
+    """Keys that some sample sees, and that none does, [q, k]; rows that sum to 1, [q, 1]."""
+
+    seen: Array
+    unseen: Array
+    whole: Array
+
+    def allows(self, visible: Array | None) -> bool:
+        """True where a softmax over what is visible, [q, k], can have given this.
+
+        What is done in rows that see nothing is a matter apart.
+        """
+        shown = np.ones_like(self.seen) if visible is None else visible
+        wrong = ~self.whole | np.where(shown, self.unseen, self.seen)
+        return not (wrong & shown.any(axis=-1, keepdims=True)).any()
+
+
+def can_be_read(problem: Problem) -> bool:
+    """True where there are fewer values than d_model."""
+    return problem.sizes.num_heads * problem.sizes.kv_len < problem.sizes.d_model
+
+
+def read_pattern(problem: Problem, weights: Weights, steps: Steps, output: Array) -> Pattern | None:
+    """What its rows that are numbers show; None where no weights of these values give them."""
+    known = np.asarray(np.isfinite(output).all(axis=(0, 2)))
+    rows = [int(row) for row in np.flatnonzero(known)]
+    shares = find_shares(problem.of_queries(rows), weights, steps, output[:, rows])
+    if shares is None:
+        return None
+    shape = len(known), problem.sizes.kv_len
+    seen, unseen = np.zeros((2, *shape), dtype=np.bool_)
+    largest = np.abs(shares).max(axis=(0, 1)).T
+    seen[rows], unseen[rows] = largest > SOMETHING, largest < NOTHING
+    whole = np.ones((len(known), 1), dtype=bool)
+    whole[rows, 0] = np.abs(shares.sum(axis=2) - 1.0).max(axis=(0, 1)) < SOMETHING
+    return Pattern(seen, unseen, whole)

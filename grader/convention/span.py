@@ -1,0 +1,52 @@
+"""How much of each value is in what a file returned, whatever its scores and masks were.
+
+An output is a sum of values, each projected by its head's part of Wo, and the attention weights are
+the factors. Where there are fewer values than d_model the factors can be told from the sum.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bank.draw import Problem
+from grader.definition import Steps, Weights, make_heads
+from grader.model import Array
+
+# How far off the span what is right may be: far more than rounding, even of float32.
+OFF_SPAN = 1e-4
+
+
+def find_shares(problem: Problem, weights: Weights, steps: Steps, output: Array) -> Array | None:
+    """The attention weights [b, h, k, q] by which the values give this output; None if none do.
+
+    The steps that merge and project may be wrong ones where there is one query.
+    Raises ValueError where they do not fit these sizes.
+    """
+    with np.errstate(all="ignore"):
+        values, rest = _apart(problem, weights, steps)
+        left = (output - rest).swapaxes(-1, -2)
+        turned = values.swapaxes(-1, -2)
+        squares = turned @ values
+        # A head without values has no weight.
+        squares += np.eye(squares.shape[-1]) * (1e-15 * np.abs(squares).max() + 1e-300)
+        shares: Array = np.linalg.solve(squares, turned @ left)
+        off = np.abs(left - values @ shares).max(initial=0.0)
+    if not off <= OFF_SPAN * np.abs(output).max(initial=0.0):
+        return None
+    heads = problem.sizes.num_heads
+    return shares.reshape(len(shares), heads, values.shape[-1] // heads, shares.shape[-1])
+
+
+def _apart(problem: Problem, weights: Weights, steps: Steps) -> tuple[Array, Array]:
+    """What each value gives by itself, [b, m, h*k], and what is returned without any, [b, q, m]."""
+    inputs = steps.inputs(*problem.attended)
+    v = make_heads(weights, inputs, problem.sizes.num_heads, steps)[2]
+    batch, heads, length, head_dim = v.shape
+    if (batch, heads) != problem.sizes.scores[:2]:
+        raise ValueError("heads or samples stand where tokens should")
+    each = np.eye(heads * length + 1, heads * length, -1).reshape(-1, 1, heads, length, 1)
+    contexts = (each * v).sum(axis=3).reshape(-1, heads, 1, head_dim)
+    projected = steps.project(steps.merge(contexts), weights)
+    projected = projected.reshape(heads * length + 1, batch, -1)
+    rest = steps.finish(projected[0][:, None], inputs[0])
+    return (projected[1:] - projected[0]).transpose(1, 2, 0), rest
