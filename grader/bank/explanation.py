@@ -19,6 +19,7 @@ from grader.calling.plan import MASKS
 from grader.layout import Layout
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for, pairs_of
 from grader.model import Array, Case, Status
+from grader.rehearsal import Rehearsal
 
 # Sizes that no problem of the bank has, all different.
 OTHER = {"batch": 3, "q_len": 7, "kv_len": 8, "d_model": 22, "num_heads": 2}
@@ -130,11 +131,18 @@ def _pairs(bench: Bench, problem: Problem) -> Iterator[list[Mistake]]:
 def _fitting(
     bench: Bench, problem: Problem, output: Array, suspects: Iterable[list[Mistake]]
 ) -> list[list[Mistake]]:
-    return [made for made in suspects if _foretells(bench, problem, output, made)]
+    known = problem.rehearse()
+    return [made for made in suspects if _foretells(bench, problem, output, made, known)]
 
 
-def _foretells(bench: Bench, problem: Problem, output: Array, made: Sequence[Mistake]) -> bool:
-    return agrees(output, problem.foretell(bench.steps([*bench.carried, *made])))
+def _foretells(
+    bench: Bench,
+    problem: Problem,
+    output: Array,
+    made: Sequence[Mistake],
+    known: Rehearsal | None = None,
+) -> bool:
+    return agrees(output, problem.foretell(bench.steps([*bench.carried, *made]), known))
 
 
 def _confirm(bench: Bench, problem: Problem, suspects: list[list[Mistake]]) -> list[list[Mistake]]:

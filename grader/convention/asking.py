@@ -15,6 +15,7 @@ from grader.convention.found import Convention
 from grader.convention.trials import lengths
 from grader.mistakes import Mistake, combine
 from grader.model import Array, Contract, Status
+from grader.rehearsal import Rehearsal
 
 # Samples in a draw: fewer than tokens, and more.
 FEW, MANY = 2, 8
@@ -33,6 +34,8 @@ class Asker:
         self.seed = seed
         self.source = source
         self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
+        self.posed: dict[Hashable, Problem] = {}
+        self.rehearsals: dict[int, Rehearsal] = {}
 
     def judge(self, slot: Slot, style: MaskStyle, forms: Sequence[str]) -> tuple[str, bool] | None:
         """A form of these that is right, else one that is taken, and whether it is right."""
@@ -79,7 +82,13 @@ class Asker:
         return self.tried[key]
 
     def pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = FEW) -> Problem:
-        """A problem of the default sizes under a mask (kind, form), or under none."""
+        """A problem of the default sizes under a mask (kind, form), or under none; once."""
+        key = contract, mask, batch
+        if key not in self.posed:
+            self.posed[key] = self._draw(contract, mask, batch)
+        return self.posed[key]
+
+    def _draw(self, contract: Contract, mask: tuple[str, str] | None, batch: int) -> Problem:
         rng = generator(self.seed, f"masks {mask}")
         has_output = "Wo" in self.layout.places
         shown = {"kind": mask[0], "form": mask[1]} if mask else None
@@ -98,9 +107,15 @@ class Asker:
     ) -> bool:
         """Right in every row that sees something; the others are a question of their own."""
         seen = visibility(contract, problem.sizes, problem.mask)
-        posed = replace(problem, visible=seen)
-        expected = posed.expect(combine(mistakes, right_steps(contract))).output
+        steps = combine(mistakes, right_steps(contract))
+        expected = self._rehearsed(problem).play(steps, seen)
         if output.shape != expected.shape:
             return False
         alive = slice(None) if seen is None else np.all(seen.any(axis=-1), axis=1)
         return agrees(output[alive], expected[alive])
+
+    def _rehearsed(self, problem: Problem) -> Rehearsal:
+        """What is known of it by now: every reading of a mask is held against the same problem."""
+        if id(problem) not in self.rehearsals:
+            self.rehearsals[id(problem)] = problem.rehearse()
+        return self.rehearsals[id(problem)]

@@ -50,18 +50,18 @@ class Screen:
 
     def passes(self, mistakes: Sequence[Mistake]) -> bool:
         """False where the module cannot have made these mistakes and no others."""
-        touching = tuple(one.value_steps for one in mistakes if one.value_steps)
-        span = self._span(touching, mistakes)
+        shown = tuple(one.alone_steps for one in mistakes if one.alone_steps)
+        span = self._span(shown, mistakes)
         if span is Span.NONE:
             return False
         if span is not Span.UNKNOWN:
             ones = [one.leaves_one for one in mistakes]
             if None not in ones and all(ones) is not (span is Span.ONES):
                 return False
-        return bool(touching) or self._fits_pattern(mistakes)
+        return any(one.value_steps for one in mistakes) or self._fits_pattern(mistakes)
 
-    def _span(self, touching: tuple[object, ...], mistakes: Sequence[Mistake]) -> Span:
-        key = (self.every, touching) if touching else self.plain
+    def _span(self, shown: tuple[object, ...], mistakes: Sequence[Mistake]) -> Span:
+        key = (self.every, shown) if shown else self.plain
         if key not in self.alone.told:
             self.alone.told[key] = self._find(combine(mistakes, self.right))
         found: Span = self.alone.told[key]

@@ -6,6 +6,8 @@ the factors. Where there are fewer values than d_model the factors can be told f
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from grader.bank.draw import Problem
@@ -37,6 +39,12 @@ def find_shares(problem: Problem, weights: Weights, steps: Steps, output: Array)
     return shares.reshape(len(shares), heads, values.shape[-1] // heads, shares.shape[-1])
 
 
+@functools.cache
+def _each(heads: int, length: int) -> Array:
+    """None of the values, then each by itself, [h*k + 1, 1, h, k, 1]."""
+    return np.eye(heads * length + 1, heads * length, -1).reshape(-1, 1, heads, length, 1)
+
+
 def _apart(problem: Problem, weights: Weights, steps: Steps) -> tuple[Array, Array]:
     """What each value gives by itself, [b, m, h*k], and what is returned without any, [b, q, m]."""
     inputs = steps.inputs(*problem.attended)
@@ -44,8 +52,7 @@ def _apart(problem: Problem, weights: Weights, steps: Steps) -> tuple[Array, Arr
     batch, heads, length, head_dim = v.shape
     if (batch, heads) != problem.sizes.scores[:2]:
         raise ValueError("heads or samples stand where tokens should")
-    each = np.eye(heads * length + 1, heads * length, -1).reshape(-1, 1, heads, length, 1)
-    contexts = (each * v).sum(axis=3).reshape(-1, heads, 1, head_dim)
+    contexts = (_each(heads, length) * v).sum(axis=3).reshape(-1, heads, 1, head_dim)
     projected = steps.project(steps.merge(contexts), weights)
     projected = projected.reshape(heads * length + 1, batch, -1)
     rest = steps.finish(projected[0][:, None], inputs[0])

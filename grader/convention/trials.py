@@ -14,11 +14,11 @@ from grader.bank.bench import Run, agrees
 from grader.bank.draw import BIAS, GAIN, Problem, draw, generator, right_steps, visibility
 from grader.bank.masks import Sizes
 from grader.calling import CallPlan
-from grader.convention.rehearsal import Rehearsal
 from grader.definition import Weights
 from grader.layout import Layout
 from grader.mistakes import Mistake, combine
 from grader.model import Array, Contract, Parameter, Probe, Status
+from grader.rehearsal import Rehearsal
 
 SIZES = Sizes()
 NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)

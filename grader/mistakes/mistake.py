@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,13 @@ from grader.model import Contract
 OF_VALUES = ("inputs", "weights", "split", "heads", "merge", "project", "finish")
 # Scores [b, h, 1, 1], all different.
 ONE_TOKEN = np.array([0.3, -0.7, 1.1, 0.6, -0.2, 1.9]).reshape(2, 3, 1, 1)
+# What some of these steps are given of one token: [b, h, 1, d] or [b, 1, h*d].
+_APART = np.random.Generator(np.random.Philox(0)).normal(size=(3, 2, 3, 1, 6))
+OF_ONE_TOKEN: dict[str, tuple[Any, ...]] = {
+    "split": (_APART[0].reshape(2, 1, 18), 3),
+    "heads": tuple(_APART),
+    "merge": (_APART[0],),
+}
 UNDER_MASKS = {"hide", "after_softmax", "visible"}
 
 
@@ -47,6 +54,11 @@ class Mistake:
     def value_steps(self) -> tuple[tuple[str, Any], ...]:
         """Its steps by which values are made, merged and projected."""
         return tuple(sorted(item for item in self.steps.items() if item[0] in OF_VALUES))
+
+    @functools.cached_property
+    def alone_steps(self) -> tuple[tuple[str, Any], ...]:
+        """Those of them that show where there is one token."""
+        return tuple(item for item in self.value_steps if _shows_alone(*item))
 
     @functools.cached_property
     def keeps_pattern(self) -> bool:
@@ -82,6 +94,18 @@ class Mistake:
         if asked or (self.square and several):
             return False
         return fits and (contract.mask == "attention" or not self.per_head)
+
+
+@functools.cache
+def _shows_alone(name: str, step: Callable[..., Any]) -> bool:
+    """Whether a step that only moves values moves those of one token."""
+    if name not in OF_ONE_TOKEN:
+        return True
+    given = OF_ONE_TOKEN[name]
+    found, right = step(*given), getattr(CORRECT, name)(*given)
+    if name == "heads":
+        found, right = found[-1], right[-1]
+    return not np.array_equal(found, right)
 
 
 def combine(mistakes: Sequence[Mistake], right: Steps = CORRECT) -> Steps:
