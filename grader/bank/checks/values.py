@@ -221,10 +221,10 @@ def judge_answer(
     if charged:
         steps = bench.steps(charged)
         meant = problem.expect(steps)
-        allowance = problem.tolerate(meant, steps).whole()
-        # Which weights go with a wrong output is a matter of taste; the output is not.
-        if difference("output", answer.output, meant.output, allowance.output, problem) is None:
-            return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
+        for allowed in problem.tolerate(meant, steps):
+            # Which weights go with a wrong output is a matter of taste; the output is not.
+            if difference("output", answer.output, meant.output, allowed.output, problem) is None:
+                return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
     # Where only the weights differ, the output is right, and says nothing of a mistake.
     named = named and message is not None and message.fields.get("what") != "weights"
     mistake = explain(bench, case, problem, answer.output) if named else None
