@@ -22,6 +22,7 @@ from grader.definition import (
     Weights,
     add_query,
     attend,
+    keep_visible,
     share_dead_rows,
 )
 from grader.model import Array, Contract
@@ -50,6 +51,9 @@ class Problem:
     mask: Array | None
     visible: Array | None
     right: Steps = CORRECT
+    # Of which queries it is, and what all of them see: mistakes read a mask as a whole.
+    rows: tuple[int, ...] = ()
+    whole: Array | None = None
 
     @property
     def attended(self) -> tuple[Array, Array, Array]:
@@ -84,15 +88,22 @@ class Problem:
         """The same problem for some queries alone: what they get does not depend on the others."""
         query, key, value = self.attended
         visible = None if self.visible is None else self.visible[..., rows, :]
-        sizes = replace(self.sizes, q_len=len(rows))
-        return replace(self, sizes=sizes, inputs=(query[:, rows], key, value), visible=visible)
+        some = replace(self, sizes=replace(self.sizes, q_len=len(rows)), visible=visible)
+        inputs = query[:, rows], key, value
+        return replace(some, inputs=inputs, rows=tuple(rows), whole=self.visible)
+
+    def _read(self, steps: Steps) -> tuple[Array | None, Steps]:
+        """What these queries see by these steps, and what is left of the steps."""
+        if self.whole is None:
+            return self.visible, steps
+        return steps.visible(self.whole)[..., self.rows, :], replace(steps, visible=keep_visible)
 
     def expect(self, steps: Steps) -> Activations:
         """The definition's intermediates by these steps; NaN where they do not fit these sizes."""
         heads = self.sizes.num_heads
         with np.errstate(all="ignore"):
             try:
-                return attend(self.weights, *self.attended, heads, self.visible, steps)
+                return attend(self.weights, *self.attended, heads, *self._read(steps))
             except ValueError:
                 right = attend(self.weights, *self.attended, heads, self.visible, self.right)
                 parts = {
@@ -107,7 +118,8 @@ class Problem:
         """
         if steps not in self._foretold:
             known = known or self.rehearse()
-            self._foretold[steps] = known.play(steps, self.visible)
+            visible, left = self._read(steps)
+            self._foretold[steps] = known.play(left, visible)
         return self._foretold[steps]
 
     def rehearse(self) -> Rehearsal:
@@ -123,8 +135,8 @@ class Problem:
         heads = self.sizes.num_heads
         if np.isnan(meant.output).all():
             return Tolerance(iter([Allowance(0.0, 0.0)]))
-        known = self.weights, self.attended, heads, self.visible
-        return Tolerance(allow(self.dtype, *known, steps, meant))
+        known = self.weights, self.attended, heads, *self._read(steps)
+        return Tolerance(allow(self.dtype, *known, meant))
 
 
 def generator(seed: int, case: str) -> np.random.Generator:
