@@ -14,7 +14,7 @@ from enum import Enum, auto
 import numpy as np
 
 from grader.bank.draw import right_steps
-from grader.convention.pattern import Pattern, can_be_read, read_pattern
+from grader.convention.pattern import ANYTHING, Pattern, read_pattern
 from grader.convention.span import find_shares
 from grader.convention.trials import Trials, seen_by_itself
 from grader.definition import CORRECT, Steps, Weights
@@ -82,8 +82,13 @@ class Screen:
 
     def _weigh(self, weights: Weights, steps: Steps) -> Span:
         output, problem = self.alone.output, self.alone.problem
-        if output.shape != problem.inputs[0].shape or not np.isfinite(output).all():
+        if output.shape != problem.inputs[0].shape:
             return Span.UNKNOWN
+        if not np.isfinite(output).all():
+            # A token that does not see itself: others may.
+            merged = steps.merge is CORRECT.merge and steps.split is CORRECT.split
+            pattern = self._read_pattern(steps) if merged else ANYTHING
+            return Span.NONE if pattern is None else Span.UNKNOWN
         try:
             shares = find_shares(problem, weights, steps, output)
         except ValueError:
@@ -94,15 +99,13 @@ class Screen:
 
     def _fits_pattern(self, mistakes: Sequence[Mistake]) -> bool:
         """By which keys are seen of several tokens."""
-        if not can_be_read(self.drawn.problem):
-            return True
         told = self.drawn.told
         if self.plain not in told:
-            told[self.plain] = self._read_pattern()
+            told[self.plain] = self._read_pattern(self.right)
         pattern: Pattern | None = told[self.plain]
         if pattern is None:
             return False
-        if not all(one.keeps_pattern for one in mistakes):
+        if pattern is ANYTHING or not all(one.keeps_pattern for one in mistakes):
             return True
         ways = [one.steps["visible"] for one in mistakes if "visible" in one.steps]
         key = self.plain, self.contract, *ways
@@ -113,9 +116,12 @@ class Screen:
             told[key] = pattern.allows(None if shown is None else shown[0, 0])
         return bool(told[key])
 
-    def _read_pattern(self) -> Pattern | None:
-        weights = self.drawn.read(self.layout)
+    def _read_pattern(self, steps: Steps) -> Pattern | None:
         output, problem = self.drawn.output, self.drawn.problem
+        weights = steps.weights(self.drawn.read(self.layout))
         if output.shape != problem.inputs[0].shape:
             return None
-        return read_pattern(problem, weights, self.right, output)
+        try:
+            return read_pattern(problem, weights, steps, output)
+        except ValueError:
+            return ANYTHING

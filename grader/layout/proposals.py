@@ -49,7 +49,7 @@ MAX_ALIKE = 8
 
 def propose(
     parameters: Sequence[Parameter], d_model: int, num_heads: int, wide: bool = False
-) -> Sequence[Layout]:
+) -> tuple[Layout, ...]:
     """Layouts that fit these parameters of a module built for d_model and num_heads."""
     return _propose(tuple(parameters), d_model, num_heads, wide)
 
