@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.bank.draw import Problem
-from grader.convention.span import find_shares
+from grader.convention.span import find_shares, known_rows
 from grader.definition import Steps, Weights
 from grader.model import Array
 
@@ -43,15 +43,13 @@ def read_pattern(problem: Problem, weights: Weights, steps: Steps, output: Array
     """
     if problem.sizes.num_heads * problem.sizes.kv_len >= problem.sizes.d_model:
         return ANYTHING
-    known = np.asarray(np.isfinite(output).all(axis=(0, 2)))
-    rows = [int(row) for row in np.flatnonzero(known)]
-    shares = find_shares(problem.of_queries(rows), weights, steps, output[:, rows])
+    shares = find_shares(problem, weights, steps, output)
     if shares is None:
         return None
-    shape = len(known), problem.sizes.kv_len
-    seen, unseen = np.zeros((2, *shape), dtype=np.bool_)
-    largest = np.abs(shares).max(axis=(0, 1)).T
-    seen[rows], unseen[rows] = largest > SOMETHING, largest < NOTHING
-    whole = np.ones((len(known), 1), dtype=bool)
-    whole[rows, 0] = np.abs(shares.sum(axis=2) - 1.0).max(axis=(0, 1)) < SOMETHING
-    return Pattern(seen, unseen, whole)
+    known = known_rows(output)[:, None, None]
+    sizes = np.abs(shares)
+    seen = (sizes > SOMETHING).any(axis=(0, 1))
+    unseen = known.any(axis=(0, 1)) & (sizes < NOTHING).all(axis=(0, 1))
+    sums = np.abs(shares.sum(axis=2) - 1.0) < SOMETHING
+    whole = (sums | ~known[:, :, 0]).all(axis=(0, 1))
+    return Pattern(seen.T, unseen.T, whole[:, None])

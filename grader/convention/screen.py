@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.bank.draw import right_steps
 from grader.convention.pattern import ANYTHING, Pattern, read_pattern
-from grader.convention.span import find_shares
+from grader.convention.span import find_shares, known_rows
 from grader.convention.trials import Trials, seen_by_itself
 from grader.definition import CORRECT, Steps, Weights
 from grader.layout import Layout
@@ -84,7 +84,7 @@ class Screen:
         output, problem = self.alone.output, self.alone.problem
         if output.shape != problem.inputs[0].shape:
             return Span.UNKNOWN
-        if not np.isfinite(output).all():
+        if not known_rows(output).any():
             # A token that does not see itself: others may.
             merged = steps.merge is CORRECT.merge and steps.split is CORRECT.split
             pattern = self._read_pattern(steps) if merged else ANYTHING
@@ -95,7 +95,8 @@ class Screen:
             return Span.UNKNOWN
         if shares is None:
             return Span.NONE
-        return Span.ONES if np.abs(shares - 1.0).max() <= OFF_ONE else Span.OTHERS
+        known = np.moveaxis(shares, -1, 1)[known_rows(output)]
+        return Span.ONES if np.abs(known - 1.0).max() <= OFF_ONE else Span.OTHERS
 
     def _fits_pattern(self, mistakes: Sequence[Mistake]) -> bool:
         """By which keys are seen of several tokens."""
@@ -119,8 +120,8 @@ class Screen:
     def _read_pattern(self, steps: Steps) -> Pattern | None:
         output, problem = self.drawn.output, self.drawn.problem
         weights = steps.weights(self.drawn.read(self.layout))
-        if output.shape != problem.inputs[0].shape:
-            return None
+        if output.shape != problem.inputs[0].shape or not known_rows(output).any():
+            return ANYTHING
         try:
             return read_pattern(problem, weights, steps, output)
         except ValueError:

@@ -129,6 +129,8 @@ class Search:
         0, come in between.
         """
         for way in self.walk(cls, classes):
+            # The first way is mostly right, and then nothing more need be asked.
+            way = self.alone(way) if ways else way
             yield way.plainest(LIKELIEST), PLAIN, match_right
             # What is another each time fits nothing, however much is tried.
             same = repeats(way.plan, self.run, way.trials.drawn)
@@ -161,7 +163,7 @@ class Search:
 
     def alone(self, way: Way) -> Way:
         """The same with what came of one token, where something came of more."""
-        if not way.trials.drawn:
+        if way.trials.alone or not way.trials.drawn:
             return way
         alone = try_single(way.contract, way.plan, self.run, way.parameters, self.seed)
         return replace(way, trials=way.trials._replace(alone=alone))

@@ -21,22 +21,28 @@ OFF_SPAN = 1e-4
 def find_shares(problem: Problem, weights: Weights, steps: Steps, output: Array) -> Array | None:
     """The attention weights [b, h, k, q] by which the values give this output; None if none do.
 
-    The steps that merge and project may be wrong ones where there is one query.
-    Raises ValueError where they do not fit these sizes.
+    Rows that are no numbers are left out, as if nothing were given there. The steps that merge and
+    project may be wrong ones where there is one query. Raises ValueError where the steps do not
+    fit these sizes.
     """
     with np.errstate(all="ignore"):
         values, rest = _apart(problem, weights, steps)
-        left = (output - rest).swapaxes(-1, -2)
+        left = np.where(known_rows(output)[..., None], output - rest, 0.0).swapaxes(-1, -2)
         turned = values.swapaxes(-1, -2)
         squares = turned @ values
         # A head without values has no weight.
         squares += np.eye(squares.shape[-1]) * (1e-15 * np.abs(squares).max() + 1e-300)
         shares: Array = np.linalg.solve(squares, turned @ left)
         off = np.abs(left - values @ shares).max(initial=0.0)
-    if not off <= OFF_SPAN * np.abs(output).max(initial=0.0):
+    if not off <= OFF_SPAN * np.abs(left).max(initial=0.0):
         return None
     heads = problem.sizes.num_heads
     return shares.reshape(len(shares), heads, values.shape[-1] // heads, shares.shape[-1])
+
+
+def known_rows(output: Array) -> Array:
+    """Which rows of an output [b, q, m] are numbers, [b, q]."""
+    return np.asarray(np.isfinite(output).all(axis=-1))
 
 
 @functools.cache
