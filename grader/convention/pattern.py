@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.bank.draw import Problem
-from grader.convention.span import find_shares, known_rows
+from grader.convention.span import find_shares
+from grader.convention.trials import Trial
 from grader.definition import Steps, Weights
 from grader.model import Array
 
@@ -36,20 +36,21 @@ class Pattern(NamedTuple):
 ANYTHING = Pattern(np.zeros((0, 0), bool), np.zeros((0, 0), bool), np.ones((0, 1), bool))
 
 
-def read_pattern(problem: Problem, weights: Weights, steps: Steps, output: Array) -> Pattern | None:
+def read_pattern(trial: Trial, weights: Weights, steps: Steps) -> Pattern | None:
     """What its rows that are numbers show; None where no weights of these values give them.
 
     ANYTHING where there are as many values as d_model, or more: some weights give whatever it is.
     """
-    if problem.sizes.num_heads * problem.sizes.kv_len >= problem.sizes.d_model:
+    sizes = trial.problem.sizes
+    if sizes.num_heads * sizes.kv_len >= sizes.d_model:
         return ANYTHING
-    shares = find_shares(problem, weights, steps, output)
+    shares = find_shares(trial, weights, steps)
     if shares is None:
         return None
-    known = known_rows(output)[:, None, None]
-    sizes = np.abs(shares)
-    seen = (sizes > SOMETHING).any(axis=(0, 1))
-    unseen = known.any(axis=(0, 1)) & (sizes < NOTHING).all(axis=(0, 1))
+    known = trial.known[:, None, None]
+    large = np.abs(shares)
+    seen = (large > SOMETHING).any(axis=(0, 1))
+    unseen = known.any(axis=(0, 1)) & (large < NOTHING).all(axis=(0, 1))
     sums = np.abs(shares.sum(axis=2) - 1.0) < SOMETHING
     whole = (sums | ~known[:, :, 0]).all(axis=(0, 1))
     return Pattern(seen.T, unseen.T, whole[:, None])

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.bank.draw import right_steps
 from grader.convention.pattern import ANYTHING, Pattern, read_pattern
-from grader.convention.span import find_shares, known_rows
+from grader.convention.span import find_shares
 from grader.convention.trials import Trials, seen_by_itself
 from grader.definition import CORRECT, Steps, Weights
 from grader.layout import Layout
@@ -81,21 +81,21 @@ class Screen:
         return found
 
     def _weigh(self, weights: Weights, steps: Steps) -> Span:
-        output, problem = self.alone.output, self.alone.problem
-        if output.shape != problem.inputs[0].shape:
+        alone = self.alone
+        if alone.output.shape != alone.problem.inputs[0].shape:
             return Span.UNKNOWN
-        if not known_rows(output).any():
+        if not alone.known.any():
             # A token that does not see itself: others may.
             merged = steps.merge is CORRECT.merge and steps.split is CORRECT.split
             pattern = self._read_pattern(steps) if merged else ANYTHING
             return Span.NONE if pattern is None else Span.UNKNOWN
         try:
-            shares = find_shares(problem, weights, steps, output)
+            shares = find_shares(alone, weights, steps)
         except ValueError:
             return Span.UNKNOWN
         if shares is None:
             return Span.NONE
-        known = np.moveaxis(shares, -1, 1)[known_rows(output)]
+        known = np.moveaxis(shares, -1, 1)[alone.known]
         return Span.ONES if np.abs(known - 1.0).max() <= OFF_ONE else Span.OTHERS
 
     def _fits_pattern(self, mistakes: Sequence[Mistake]) -> bool:
@@ -118,11 +118,10 @@ class Screen:
         return bool(told[key])
 
     def _read_pattern(self, steps: Steps) -> Pattern | None:
-        output, problem = self.drawn.output, self.drawn.problem
-        weights = steps.weights(self.drawn.read(self.layout))
-        if output.shape != problem.inputs[0].shape or not known_rows(output).any():
+        drawn = self.drawn
+        if drawn.output.shape != drawn.problem.inputs[0].shape or not drawn.known.any():
             return ANYTHING
         try:
-            return read_pattern(problem, weights, steps, output)
+            return read_pattern(drawn, steps.weights(drawn.read(self.layout)), steps)
         except ValueError:
             return ANYTHING

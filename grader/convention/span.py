@@ -11,6 +11,7 @@ import functools
 import numpy as np
 
 from grader.bank.draw import Problem
+from grader.convention.trials import Trial
 from grader.definition import Steps, Weights, make_heads
 from grader.model import Array
 
@@ -18,16 +19,16 @@ from grader.model import Array
 OFF_SPAN = 1e-4
 
 
-def find_shares(problem: Problem, weights: Weights, steps: Steps, output: Array) -> Array | None:
-    """The attention weights [b, h, k, q] by which the values give this output; None if none do.
+def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
+    """The attention weights [b, h, k, q] by which the values give what came; None if none do.
 
     Rows that are no numbers are left out, as if nothing were given there. The steps that merge and
     project may be wrong ones where there is one query. Raises ValueError where the steps do not
     fit these sizes.
     """
     with np.errstate(all="ignore"):
-        values, rest = _apart(problem, weights, steps)
-        left = np.where(known_rows(output)[..., None], output - rest, 0.0).swapaxes(-1, -2)
+        values, rest = _apart(trial.problem, weights, steps)
+        left = np.where(trial.known[..., None], trial.output - rest, 0.0).swapaxes(-1, -2)
         turned = values.swapaxes(-1, -2)
         squares = turned @ values
         # A head without values has no weight.
@@ -36,13 +37,8 @@ def find_shares(problem: Problem, weights: Weights, steps: Steps, output: Array)
         off = np.abs(left - values @ shares).max(initial=0.0)
     if not off <= OFF_SPAN * np.abs(left).max(initial=0.0):
         return None
-    heads = problem.sizes.num_heads
+    heads = trial.problem.sizes.num_heads
     return shares.reshape(len(shares), heads, values.shape[-1] // heads, shares.shape[-1])
-
-
-def known_rows(output: Array) -> Array:
-    """Which rows of an output [b, q, m] are numbers, [b, q]."""
-    return np.asarray(np.isfinite(output).all(axis=-1))
 
 
 @functools.cache

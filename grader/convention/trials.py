@@ -50,6 +50,11 @@ class Trial:
         problem = replace(self.problem, weights=rehearsal.weights, visible=seen, right=right)
         return Posed(problem, self.output, rehearsal)
 
+    @functools.cached_property
+    def known(self) -> Array:
+        """Which rows of the output are numbers, [b, q]."""
+        return np.asarray(np.isfinite(self.output).all(axis=-1))
+
     def read(self, layout: Layout) -> Weights:
         """The parameters that were drawn, through `layout`."""
         return layout.read(self.theta, self.problem.sizes.num_heads, self.places)

@@ -7,6 +7,7 @@ the same output and nothing tells them apart, the earlier entry is named first.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -194,6 +195,7 @@ ENTRIES = (
 CATALOGUE: dict[str, Mistake] = {mistake.id: mistake for mistake in ENTRIES}
 
 
-def known_for(contract: Contract) -> list[Mistake]:
+@functools.lru_cache(maxsize=256)
+def known_for(contract: Contract) -> tuple[Mistake, ...]:
     """The mistakes that can be made under this contract."""
-    return [mistake for mistake in ENTRIES if mistake.can_be_made(contract)]
+    return tuple(mistake for mistake in ENTRIES if mistake.can_be_made(contract))
