@@ -100,6 +100,14 @@ def test_another_place_of_the_values_is_ruled_out():
     assert not any(passes(trials, PLAIN, layout=layout) for layout in others)
 
 
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
+def test_what_may_be_right_is_told_by_the_values(contract):
+    key_for_value, scale = CATALOGUE["key-used-as-value"], CATALOGUE["missing-scale"]
+    assert Screen(tried(contract), NAMED, contract).may_be_right()
+    assert Screen(tried(contract, [scale]), NAMED, contract).may_be_right()
+    assert not Screen(tried(contract, [key_for_value]), NAMED, contract).may_be_right()
+
+
 def test_masks_that_show_other_keys_are_ruled_out():
     causal = CONTRACTS["causal"]
     trials = tried(causal)

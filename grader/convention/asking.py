@@ -13,6 +13,7 @@ from grader.calling import CallPlan, MaskStyle, Slot
 from grader.calling.plan import MASKS, put
 from grader.convention.found import Convention
 from grader.convention.trials import lengths
+from grader.definition import Steps
 from grader.mistakes import Mistake, combine
 from grader.model import Array, Contract, Status
 from grader.rehearsal import Rehearsal
@@ -36,6 +37,7 @@ class Asker:
         self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
         self.posed: dict[Hashable, Problem] = {}
         self.rehearsals: dict[int, Rehearsal] = {}
+        self.fitted: dict[Hashable, bool] = {}
 
     def judge(self, slot: Slot, style: MaskStyle, forms: Sequence[str]) -> tuple[str, bool] | None:
         """A form of these that is right, else one that is taken, and whether it is right."""
@@ -106,8 +108,15 @@ class Asker:
         self, output: Array, problem: Problem, contract: Contract, mistakes: Sequence[Mistake]
     ) -> bool:
         """Right in every row that sees something; the others are a question of their own."""
-        seen = visibility(contract, problem.sizes, problem.mask)
         steps = combine(mistakes, right_steps(contract))
+        # Booleans and numbers that mean the same give the same.
+        key = id(problem), output.shape, output.tobytes(), contract, steps
+        if key not in self.fitted:
+            self.fitted[key] = self._fits(output, problem, contract, steps)
+        return self.fitted[key]
+
+    def _fits(self, output: Array, problem: Problem, contract: Contract, steps: Steps) -> bool:
+        seen = visibility(contract, problem.sizes, problem.mask)
         expected = self._rehearsed(problem).play(steps, seen)
         if output.shape != expected.shape:
             return False

@@ -49,7 +49,7 @@ def match_right(
         if layout.of_values in hopeless:
             continue
         screens = [Screen(trials, layout, c) for c in contracts] if trials.alone else []
-        if screens and not any(screen.passes(()) for screen in screens):
+        if screens and not any(screen.may_be_right() for screen in screens):
             hopeless.add(layout.of_values)
             continue
         for contract in contracts:

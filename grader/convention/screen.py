@@ -15,9 +15,9 @@ import numpy as np
 
 from grader.bank.draw import right_steps
 from grader.convention.pattern import ANYTHING, Pattern, read_pattern
-from grader.convention.span import find_shares
+from grader.convention.span import OFF_SPAN, find_shares
 from grader.convention.trials import Trials, seen_by_itself
-from grader.definition import CORRECT, Steps, Weights
+from grader.definition import CORRECT, Steps, Weights, linear
 from grader.layout import Layout
 from grader.mistakes import Mistake, combine
 from grader.model import Contract
@@ -47,6 +47,24 @@ class Screen:
         # Queries and keys play no part where the values are made as they should be.
         self.plain = (self.right.finish, layout.of_values)
         self.every = (self.right.finish, layout.wide, layout.kv_heads, *layout.places.values())
+
+    def may_be_right(self) -> bool:
+        """False where the values, as they are, are not what came back for one token."""
+        key = "right", self.plain
+        if key not in self.alone.told:
+            self.alone.told[key] = self._is_sum_of_values()
+        return bool(self.alone.told[key])
+
+    def _is_sum_of_values(self) -> bool:
+        alone = self.alone
+        if alone.output.shape != alone.problem.inputs[0].shape or not alone.known.all():
+            return True
+        query, _, value = alone.problem.attended
+        weights = alone.read(self.layout)
+        # Merged again at once, they are what they were before they were split.
+        projected = self.right.project(linear(value, weights.Wv, weights.bv), weights)
+        off = np.abs(self.right.finish(projected, query) - alone.output).max()
+        return bool(off <= OFF_SPAN * np.abs(alone.output).max())
 
     def passes(self, mistakes: Sequence[Mistake]) -> bool:
         """False where the module cannot have made these mistakes and no others."""
