@@ -341,7 +341,7 @@ def test_bare_names_settle_nothing():
 
 
 def test_nothing_to_propose_is_no_layout():
-    assert propose([], M, H) == ()
+    assert propose([], M, H) == []
     assert named_layout([]) is None
     assert propose([Parameter("w", (5, 4), TORCH_LINEARS[0], True)], M, H) == []
 

@@ -39,11 +39,10 @@ from grader.convention.trials import (
     try_twice,
     without_norms,
 )
-from grader.convention.way import Way
+from grader.convention.way import Way, propose_layouts
 from grader.errors import UnusableSubmission
-from grader.layout import Layout, propose
 from grader.mistakes import combine
-from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
+from grader.model import CandidateClass, Contract, Message, Observation, Status
 from grader.rotary import WHOLE_PAIRS, bases_in, name_turns
 from grader.variations import LEANS, UNKNOWN
 
@@ -211,7 +210,7 @@ class Search:
         plan = replace(way.plan, zeroed=names)
         own = tuple(p for p in way.parameters if p.name not in names)
         drawn = try_twice(way.contract, plan, self.run, own, self.seed)
-        found = Way(plan, way.contract, own, _propose(own, way.contract), Trials(drawn))
+        found = Way(plan, way.contract, own, propose_layouts(own, way.contract), Trials(drawn))
         return self.alone(found)
 
     def _look(self, plan: CallPlan, contract: Contract, seen: Observation) -> Way:
@@ -220,7 +219,7 @@ class Search:
         norms = frozenset(p.name for p in seen.parameters if p not in own)
         plan = replace(plan, norms=norms, asked=asked)
         drawn = try_twice(contract, plan, self.run, own, self.seed)
-        return Way(plan, contract, own, _propose(own, contract), Trials(drawn))
+        return Way(plan, contract, own, propose_layouts(own, contract), Trials(drawn))
 
     def settle(self, match: Match, way: Way) -> Convention:
         """The convention of a match, and the place of the weights among what is returned."""
@@ -272,11 +271,6 @@ class Search:
 
 class _CannotBuildError(Exception):
     """The constructor refused; another call changes nothing."""
-
-
-def _propose(parameters: Sequence[Parameter], contract: Contract) -> tuple[Layout, ...]:
-    sizes = lengths(contract).d_model, lengths(contract).num_heads
-    return tuple(layout for wide in (False, True) for layout in propose(parameters, *sizes, wide))
 
 
 def _with_open_masks(plan: CallPlan) -> Iterator[CallPlan]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,16 +48,8 @@ MAX_ALIKE = 8
 
 def propose(
     parameters: Sequence[Parameter], d_model: int, num_heads: int, wide: bool = False
-) -> tuple[Layout, ...]:
+) -> list[Layout]:
     """Layouts that fit these parameters of a module built for d_model and num_heads."""
-    return _propose(tuple(parameters), d_model, num_heads, wide)
-
-
-# A file is called in one way after another, and its parameters stay the same.
-@functools.lru_cache(maxsize=16)
-def _propose(
-    parameters: tuple[Parameter, ...], d_model: int, num_heads: int, wide: bool
-) -> tuple[Layout, ...]:
     known = [*parameters, *_stacks(parameters, num_heads)]
     if len(known) > MAX_PARAMETERS:
         known = sorted(known, key=lambda parameter: not role_of(parameter.name))[:MAX_PARAMETERS]
@@ -69,7 +60,7 @@ def _propose(
         # What is there once for each head is not there once for all.
         alone = [one for one in known if re.sub(r"\d+", EACH_HEAD, one.name) not in stacks]
         found += finder.one_kv_head(Finder(alone, finder.axes._replace(h=1)))
-    return tuple(replace(layout, wide=wide) for layout in sorted(found, key=lambda one: one.cost))
+    return [replace(layout, wide=wide) for layout in sorted(found, key=lambda one: one.cost)]
 
 
 def named_layout(proposals: Sequence[Layout]) -> Layout | None:

@@ -34,7 +34,7 @@ def matches_in_some_rows(
     whole = output is None or output.shape != problem.inputs[0].shape
     # Positions inside, and padded queries, are of the sequence as a whole.
     joined = bench.contract.positions or bench.contract.padded
-    if output is None or whole or joined or _are_joined(bench, case, mask):
+    if output is None or whole or joined or are_joined(bench, case, mask):
         return compare(bench, case, problem, seen)
     last = problem.sizes.q_len - 1
     within = bench.rng(f"{case.id} rows").choice(np.arange(1, last), rows - 2, replace=False)
@@ -42,7 +42,7 @@ def matches_in_some_rows(
     return judge_answer(bench, case, problem.of_queries(some), Answer(output[:, some], None))
 
 
-def _are_joined(bench: Bench, case: Case, mask: Mapping[str, str] | None) -> bool:
+def are_joined(bench: Bench, case: Case, mask: Mapping[str, str] | None) -> bool:
     """True where, by the mistakes made, what some queries get depends on the others.
 
     Seen in a short sequence, whose rows are worked out with the others and without them.
