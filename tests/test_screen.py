@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grader.bank.draw import draw, generator, right_steps
+from grader.convention.matching import match_right, match_wrong
 from grader.convention.pattern import ANYTHING, Pattern
 from grader.convention.screen import Screen
 from grader.convention.trials import Trial, Trials, lengths, seen_by_itself
@@ -122,6 +123,12 @@ def test_what_raises_for_one_token_rules_nothing_out():
     squeezed = replace(alone, output=alone.output[:, 0])
     trials = Trials(tried(PLAIN).drawn, [squeezed])
     assert passes(trials, PLAIN, CATALOGUE["key-used-as-value"])
+
+
+def test_what_raises_for_all_but_one_token_is_matched_with_nothing():
+    trials = Trials([], tried(PLAIN).alone)
+    assert match_right([PLAIN], [NAMED], trials) is None
+    assert match_wrong([PLAIN], [NAMED], trials) is None
 
 
 def test_samples_that_are_no_numbers_are_left_out():

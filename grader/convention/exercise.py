@@ -55,7 +55,7 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     likely = proposals[:LIKELIEST]
     found = _remember(key, lambda: match_right([contract], likely, Trials(drawn)))
     if found is None:
-        alone = try_single(contract, plan, run, built.parameters, seed)
+        alone = try_single(contract, plan, run, built.parameters, seed) if drawn else []
         asked = [contract], proposals, Trials(drawn, alone)
         key = *key, "and one token", *_told(alone)
         found = _remember(key, lambda: match_right(*asked) or match_wrong(*asked))

@@ -44,6 +44,8 @@ def match_right(
     contracts: Sequence[Contract], proposals: Sequence[Layout], trials: Trials
 ) -> Match | None:
     """The first layout and contract under which the module is right on every trial."""
+    if not trials.drawn:
+        return None
     hopeless = set()
     for layout in proposals:
         if layout.of_values in hopeless:
