@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: divisibility-check-reversed; line: 10
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: divisibility-check-reversed; line: 10/11
 import math
 import torch
 from torch import nn
