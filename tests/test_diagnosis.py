@@ -107,6 +107,7 @@ SIGNS = [
     ("empty-input-mishandled", fail("shape.empty")),
     ("weights-missing", fail("shape.not-a-pair")),
     ("weights-averaged", fail("shape.differs", "weights-shape", got="[2, 5, 5]")),
+    ("key-heads-in-two-orders", fail("heads.two-orders", "shapes")),
     ("output-projection-missing", fail("shape.no-output-projection")),
     ("gradient-cut", fail("gradient.missing")),
     ("gradient-cut", fail("gradient.differs", got="0")),
@@ -415,6 +416,7 @@ def test_failures_beyond_a_length_are_a_limit():
         ("gradient.missing", "dropout.slope", "gradient-cut"),
         ("state.kept", "mask.future-leaks", "state-kept"),
         ("dropout.elsewhere", "dropout.not-finite", "dropout-misplaced"),
+        ("dropout.elsewhere", "dropout.returned", "dropout-misplaced"),
     ],
 )
 def test_what_follows_stands_under_its_root(root, other, key):

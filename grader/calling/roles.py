@@ -37,6 +37,8 @@ WIDTH = (
     r"|emb\w*|all_head|n)_?)?(dims?|size|width|features|channels|units|d)|emb\w*|dim_?(model|in|out|emb\w*)"
     r"|width|hidden|nx|d|c|e|dm|m|d_?m"
 )
+# Of those, what may also be the width of one head alone.
+OUT = r"d_?out|dim_?out|out(put)?_?(d|dim|dims|size|width|features|channels)"
 BATCH = r"batch(_?size)?|bs"
 SETTINGS = r".*(config|cfg|conf|hparams|hps|args|params|opts?|options|settings)"
 DEVICE = r"device"

@@ -100,7 +100,7 @@ RULES = (
     Rule("dropout-not-inverted", r"dropout\.scale"),
     Rule(
         "dropout-misplaced",
-        r"dropout\.(elsewhere|mean|before-softmax)",
+        r"dropout\.(elsewhere|mean|before-softmax|not-finite)",
         case="^(?!.*mask)",
         alone=False,
     ),
@@ -140,6 +140,7 @@ RULES = (
         case=r"^weights-shape$",
         alone=False,
     ),
+    Rule("key-heads-in-two-orders", r"heads\.two-orders"),
     Rule("output-projection-missing", r"shape\.no-output-projection"),
     Rule("gradient-cut", r"gradient\.missing"),
     Rule("gradient-cut", r"gradient\.differs", r"^-?0$"),
@@ -210,7 +211,11 @@ FOLLOWS = {
     "dropout-always-on": ("", r"values\.(differ|mixed|unordered)|mask\..*|gradient\..*"),
     "dead-output-zeroed": (r"mask-form-misread", ""),
     "input-changed-in-place": (r"in-place-breaks-backward", ""),
-    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean|before-softmax|not-finite)"),
+    # Through it the weights that were applied cannot be read, to compare them with those returned.
+    "dropout-misplaced": (
+        r"training-weights-wrong",
+        r"dropout\.(elsewhere|mean|before-softmax|not-finite)",
+    ),
     "dead-rows-not-zero": (r"mask-form-misread", DEAD_IN_SOME),
     # Where all that a softmax runs over is hidden, there is nothing to divide by.
     "softmax-over-queries": ("", NOT_FINITE),
