@@ -321,8 +321,9 @@ def forwards(forward):
         ("x is_causal=False", "x=query is_causal=flag"),
         ("x mask_future=False", "x=query mask_future=flag"),
         ("x causal_mask=None", "x=query causal_mask=mask"),
-        ("x xa=None mask=None kv_cache=None", "x=query xa=context mask=mask"),
-        ("x past=None use_cache=False", "x=query"),
+        ("x xa=None mask=None kv_cache=None", "x=query xa=context mask=mask kv_cache=cache"),
+        ("x past=None use_cache=False", "x=query past=cache"),
+        ("x incremental_state=None", "x=query incremental_state=cache"),
         (
             "x context=None mask=None context_mask=None",
             "x=query context=context mask=mask context_mask=spare mask",

@@ -145,6 +145,14 @@ def test_mask_that_is_read_beside_a_context_is_judged(grade_source):
     ]
 
 
+@pytest.mark.parametrize("name", ["kv_cache", "layer_past", "incremental_state"])
+def test_cache_that_is_left_out_is_said(grade_source, name):
+    report = grade_source(attention(forward=f"x, {name}=None"))
+    assert lost(report) == {}
+    assert ("convention.cache", {"name": name}) in said(report)
+    assert not any(key == "convention.cache" for key, _ in said(grade_source(attention())))
+
+
 def test_mask_that_is_never_read_is_a_mistake_where_no_other_is(grade_source):
     report = grade_source(attention(forward="x, mask=None, other_mask=None", mask="pass"))
     assert mistakes(report) == {"mask-ignored"}

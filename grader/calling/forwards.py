@@ -27,6 +27,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
     needed = [a for a in free if a.required]
     perhaps = [] if masks else [Slot(PERHAPS, a.name) for a in free if _is_open(a, said[a.name])]
+    caches = [Slot("cache", a.name) for a in free if not a.required and _is_cache(a)]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
     if not wanted:
         # A decorator may hide the signature.
@@ -47,7 +48,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
             )
             for role, a in zip(names, wanted)
         )
-        yield (*sequences, *masks, *flags, *perhaps)
+        yield (*sequences, *masks, *flags, *perhaps, *caches)
     yield from _with_another_last(arguments, wanted, masks, flags, said)
 
 
@@ -115,6 +116,12 @@ def _is_sequence(argument: Argument, role: str) -> bool:
 def _is_open(argument: Argument, role: str) -> bool:
     """True for what may be left out, and whose name says nothing."""
     return not role and argument.default == "None"
+
+
+def _is_cache(argument: Argument) -> bool:
+    """True for what holds keys and values of earlier calls, or says where they lie."""
+    kept = re.fullmatch(roles.CACHE, normal(argument.name)) is not None
+    return kept and argument.default == "None"
 
 
 def _orders(said: Sequence[str]) -> Iterator[tuple[str, ...]]:

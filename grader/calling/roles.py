@@ -80,7 +80,8 @@ CONTEXT = (
     r"(x_?)?(a|context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
-SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*|.*past.*|.*cache.*"
+CACHE = r".*past.*|.*cache.*|incremental_?\w*"
+SKIP = rf".*head_mask.*|.*position.*|.*layer_?idx.*|{CACHE}"
 FORWARD = (
     ("skip", SKIP),
     ("flag", FLAG),
