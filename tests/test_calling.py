@@ -213,6 +213,11 @@ def builds(constructor, others=(), **more):
             "d_in=d_model d_out=d_model context_length=length dropout=dropout num_heads=num_heads",
         ),
         ("n_embd n_head block_size", "n_embd=d_model n_head=num_heads block_size=length"),
+        ("dim heads window", "dim=d_model heads=num_heads window=length"),
+        (
+            "dim heads sliding_window=4096",
+            "dim=d_model heads=num_heads sliding_window=length",
+        ),
         ("/dim /heads", "dim=d_model heads=num_heads"),
         ("dim heads causal", "dim=d_model heads=num_heads causal=option"),
         ("a b", "a=d_model b=num_heads"),
@@ -258,13 +263,13 @@ def test_several_names_that_say_nothing_may_all_be_widths():
 
 
 def test_counts_with_a_default_stand_in_for_what_is_lacking():
-    found = builds("channels groups=4 window=7 rate=0.1")
+    found = builds("channels groups=4 stages=7 rate=0.1")
     assert found[:2] == [
         "channels=d_model groups=num_heads rate=dropout",
-        "channels=d_model window=num_heads rate=dropout",
+        "channels=d_model stages=num_heads rate=dropout",
     ]
     # Where both are named, a count keeps its default.
-    assert builds("dim heads window=7")[0] == "dim=d_model heads=num_heads"
+    assert builds("dim heads stages=7")[0] == "dim=d_model heads=num_heads"
 
 
 def test_settings_object_is_recognised():

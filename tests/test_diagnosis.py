@@ -44,6 +44,11 @@ SIGNS = [
     ("in-place-breaks-backward", fail("trouble.raised", text="modified by an inplace operation")),
     ("state-kept", fail("trouble.raised", "cast-after-use", text="expected Double")),
     ("dtypes-mixed", fail("trouble.raised", text="expected m1 and m2 to have the same dtype")),
+    (
+        "padding-on-query-axis",
+        fail("trouble.raised", text="The size of tensor a (7) must match the size of tensor b (5)"),
+        "forward> scores = scores.masked_fill(pad[:, None, :, None], -1e9)",
+    ),
     ("wrong-cross-length", fail("shape.lengths", "shapes")),
     ("divisibility-unchecked", fail("divisibility.accepted")),
     ("head-dim-floored", fail("divisibility.cut")),

@@ -27,7 +27,7 @@ ROTARY_BASE = r"(rope|rotary)_?(emb_?)?(theta|base)"
 LENGTH = (
     r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
     r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"
-    r"|context|ctx"
+    r"|context|ctx|((sliding|local|attn|attention)_?)*window(_?(size|len|length))?"
 )
 DROPOUT = r".*drop.*|p|p_attn|rate"
 ATTENTION_DROPOUT = r".*att.*drop.*|.*drop.*att.*|p_attn"

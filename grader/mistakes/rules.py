@@ -11,6 +11,11 @@ VALUES = r"values\.(differ|not-finite)|trouble\.raised|shape\.differs"
 RANDOM = r"dropout|bernoulli|\.rand|random_|multinomial|alpha_drop"
 SEEDED = r"manual_seed|set_rng_state|\.seed\("
 LAYERS = r"^(?!__init__)\w+> .*\b(Linear|Parameter|Conv1d|LazyLinear|xavier\w+|kaiming\w+)\("
+# Padding of the keys put where the queries are, which no broadcast takes between two lengths.
+ON_QUERIES = (
+    r"^(?!__init__)\w+> .*(pad|mask|valid|keep)\w*"
+    r"(\[:, None, :, None\]|\.unsqueeze\(1\)\.unsqueeze\((-1|3)\))"
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,12 @@ RULES = (
         "state-kept", r"trouble\.raised", r"dtype|expected", case=r"^cast-after-use$", alone=False
     ),
     Rule("dtypes-mixed", r"trouble\.raised", r"dtype|scalar type|c10::"),
+    Rule(
+        "padding-on-query-axis",
+        r"trouble\.raised",
+        r"size of tensor a .* must match",
+        source=ON_QUERIES,
+    ),
     Rule("wrong-cross-length", r"shape\.lengths"),
     Rule("divisibility-unchecked", r"divisibility\.accepted"),
     Rule("head-dim-floored", r"divisibility\.(floored|cut)"),
