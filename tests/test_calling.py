@@ -213,6 +213,11 @@ def builds(constructor, others=(), **more):
             "d_in=d_model d_out=d_model context_length=length dropout=dropout num_heads=num_heads",
         ),
         ("n_embd n_head block_size", "n_embd=d_model n_head=num_heads block_size=length"),
+        ("dim heads window", "dim=d_model heads=num_heads window=length"),
+        (
+            "dim heads sliding_window=4096",
+            "dim=d_model heads=num_heads sliding_window=length",
+        ),
         ("/dim /heads", "dim=d_model heads=num_heads"),
         ("dim heads causal", "dim=d_model heads=num_heads causal=option"),
         ("a b", "a=d_model b=num_heads"),
@@ -239,14 +244,32 @@ def test_size_of_keys_may_be_that_of_their_input():
     assert len(builds("d_model num_heads d_k head_dim")) == 1
 
 
+def test_width_that_comes_out_may_be_that_of_one_head():
+    found = builds("d_in d_out num_heads")
+    assert found == [
+        "d_in=d_model d_out=d_model num_heads=num_heads",
+        "d_in=d_model d_out=head_dim num_heads=num_heads",
+    ]
+    # Alone, or as one of several, it is that of the model.
+    assert len(builds("d_out num_heads")) == 1
+    assert len(builds("d_in d_out out_dim num_heads")) == 1
+
+
+def test_several_names_that_say_nothing_may_all_be_widths():
+    found = builds("E_q E_k E_total nheads")
+    assert "E_q=d_model E_k=d_model E_total=d_model nheads=num_heads" in found
+    # One alone is tried as whatever is lacking.
+    assert builds("a heads")[0] == "a=d_model heads=num_heads"
+
+
 def test_counts_with_a_default_stand_in_for_what_is_lacking():
-    found = builds("channels groups=4 window=7 rate=0.1")
+    found = builds("channels groups=4 stages=7 rate=0.1")
     assert found[:2] == [
         "channels=d_model groups=num_heads rate=dropout",
-        "channels=d_model window=num_heads rate=dropout",
+        "channels=d_model stages=num_heads rate=dropout",
     ]
     # Where both are named, a count keeps its default.
-    assert builds("dim heads window=7")[0] == "dim=d_model heads=num_heads"
+    assert builds("dim heads stages=7")[0] == "dim=d_model heads=num_heads"
 
 
 def test_settings_object_is_recognised():
@@ -303,8 +326,13 @@ def forwards(forward):
         ("x is_causal=False", "x=query is_causal=flag"),
         ("x mask_future=False", "x=query mask_future=flag"),
         ("x causal_mask=None", "x=query causal_mask=mask"),
-        ("x xa=None mask=None kv_cache=None", "x=query xa=context mask=mask"),
-        ("x past=None use_cache=False", "x=query"),
+        ("x xa=None mask=None kv_cache=None", "x=query xa=context mask=mask kv_cache=cache"),
+        ("x past=None use_cache=False", "x=query past=cache"),
+        ("x incremental_state=None", "x=query incremental_state=cache"),
+        (
+            "x context=None mask=None context_mask=None",
+            "x=query context=context mask=mask context_mask=spare mask",
+        ),
     ],
 )
 def test_forward_is_filled_by_name(forward, first):

@@ -132,6 +132,32 @@ def test_two_masks_of_which_each_says_a_part(grade_source):
     assert "dead-rows-in-some-heads" in spared(report)["mask"]
 
 
+def test_mask_that_is_read_beside_a_context_is_judged(grade_source):
+    chosen = "query, key, value = x, context, context\nseen = context_mask"
+    hides = masked("~seen[:, None, None]", name="seen")
+    hides += "\n" + masked("~pair_mask", name="pair_mask")
+    forward = "x, context, mask=None, context_mask=None, pair_mask=None"
+    report = grade_source(attention(forward=forward, first=chosen, mask=hides))
+    assert lost(report) == {}
+    assert mask_told(report) == [
+        ("visible", "context_mask", "bool", KEYS),
+        ("visible", "pair_mask", "bool", BROADCAST),
+    ]
+
+
+@pytest.mark.parametrize("name", ["kv_cache", "layer_past", "incremental_state"])
+def test_cache_that_is_left_out_is_said(grade_source, name):
+    report = grade_source(attention(forward=f"x, {name}=None"))
+    assert lost(report) == {}
+    assert ("convention.cache", {"name": name}) in said(report)
+    assert not any(key == "convention.cache" for key, _ in said(grade_source(attention())))
+
+
+def test_mask_that_is_never_read_is_a_mistake_where_no_other_is(grade_source):
+    report = grade_source(attention(forward="x, mask=None, other_mask=None", mask="pass"))
+    assert mistakes(report) == {"mask-ignored"}
+
+
 ALWAYS = [
     "tokens-exchanged",
     "causal-values",
@@ -264,6 +290,24 @@ def mistakes(report):
         ({"forward": "x, mask=None", "mask": masked("~mask.mT")}, "mask-transposed"),
         ({"mask": CAUSAL.replace("triu(1)", "triu(2)")}, "causal-one-ahead"),
         ({"scale": "", "returned": "x + output"}, "missing-scale"),
+        (
+            {
+                "init": "d, h, dropout=0.0",
+                "parts": "self.drop = nn.Dropout(dropout)",
+                "mask": CAUSAL,
+                "softmax": "self.drop(scores).softmax(-1)",
+            },
+            "dropout-misplaced",
+        ),
+        (
+            {
+                "init": "d, h, dropout=0.0",
+                "parts": "self.p = dropout",
+                "softmax": "scores.softmax(-1)\n        if self.training:\n"
+                "            weights = weights * (torch.rand_like(weights) >= self.p)",
+            },
+            "dropout-not-inverted",
+        ),
     ],
 )
 def test_mistake_is_named_in_a_file_of_its_own_kind(grade_source, pieces, mistake):

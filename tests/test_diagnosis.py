@@ -44,6 +44,11 @@ SIGNS = [
     ("in-place-breaks-backward", fail("trouble.raised", text="modified by an inplace operation")),
     ("state-kept", fail("trouble.raised", "cast-after-use", text="expected Double")),
     ("dtypes-mixed", fail("trouble.raised", text="expected m1 and m2 to have the same dtype")),
+    (
+        "padding-on-query-axis",
+        fail("trouble.raised", text="The size of tensor a (7) must match the size of tensor b (5)"),
+        "forward> scores = scores.masked_fill(pad[:, None, :, None], -1e9)",
+    ),
     ("wrong-cross-length", fail("shape.lengths", "shapes")),
     ("divisibility-unchecked", fail("divisibility.accepted")),
     ("head-dim-floored", fail("divisibility.cut")),
@@ -107,6 +112,7 @@ SIGNS = [
     ("empty-input-mishandled", fail("shape.empty")),
     ("weights-missing", fail("shape.not-a-pair")),
     ("weights-averaged", fail("shape.differs", "weights-shape", got="[2, 5, 5]")),
+    ("key-heads-in-two-orders", fail("heads.two-orders", "shapes")),
     ("output-projection-missing", fail("shape.no-output-projection")),
     ("gradient-cut", fail("gradient.missing")),
     ("gradient-cut", fail("gradient.differs", got="0")),
@@ -415,6 +421,7 @@ def test_failures_beyond_a_length_are_a_limit():
         ("gradient.missing", "dropout.slope", "gradient-cut"),
         ("state.kept", "mask.future-leaks", "state-kept"),
         ("dropout.elsewhere", "dropout.not-finite", "dropout-misplaced"),
+        ("dropout.elsewhere", "dropout.returned", "dropout-misplaced"),
     ],
 )
 def test_what_follows_stands_under_its_root(root, other, key):

@@ -34,6 +34,9 @@ class Attention(nn.Module):
         '''tril'''
         visible = torch.ones(5, 5).triu() == 1
         return self.drop(self.weigh(x, x, mask))
+
+    def finish(self, x):
+        return self.drop(self.out(x))
 """
 LINES = SOURCE.split("\n")
 
@@ -52,6 +55,7 @@ def verdict(**fields):
         ("divisibility-unchecked", "d // h"),
         ("dropout-always-on", "self.drop(self"),
         ("dropout-zero-ignored", "dropout or"),
+        ("dropout-misplaced", "self.drop(self.out"),
         ("gradient-cut", "def weigh"),
         ("causal-reversed", ".triu()"),
         ("mask-of-first-sample", "mask[:1]"),

@@ -45,7 +45,7 @@ BEHAVIOUR = words(
     "layers-rebuilt empty-input-mishandled second-gradient-cut identity-shortcut "
     "single-head-mishandled dead-rows-in-some-heads zero-taken-for-hidden sums-in-half "
     "overflow-in-half scores-clamped mask-form-misread copy-loses-state "
-    "weights-by-name-misread"
+    "weights-by-name-misread key-heads-in-two-orders"
 )
 REASONS = {
     *(f"mistake:{name}" for name in (*CATALOGUE, *BEHAVIOUR)),

@@ -40,8 +40,8 @@ class Slot:
     Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, rotary_dim (as much
     of a head as is turned), length, batch, dropout, settings, value, and switch, whose value is
     its own default; of forward: query, key, value, context (both of these), mask, padding, option,
-    perhaps, which is left out, and flag and returns, which are left as they are where they can be
-    and whose value is what turns them.
+    perhaps and cache, which are left out, and flag and returns, which are left as they are where
+    they can be and whose value is what turns them.
     """
 
     role: str

@@ -1,4 +1,4 @@
-"""Ways to build and to call a class that its signature allows, likeliest first."""
+"""Ways to build a class that its signature allows, likeliest first."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grader.calling import roles
-from grader.calling.masks import MaskStyle
-from grader.calling.plan import PERHAPS, SPARE, SWITCHES, CallPlan, Slot
+from grader.calling.forwards import is_flag, keyword_of
+from grader.calling.plan import SPARE, CallPlan, Slot
 from grader.calling.roles import normal, role_in
 from grader.model import Argument, CandidateClass, Contract, Settings
 
 Build = tuple[tuple[Slot, ...], Mapping[str, str]]
-POSITIONAL = ("positional_only", "positional_or_keyword")
 SIZES = ("d_model", "num_heads")
 # Where names say nothing: what the unknown ones may be, in the order people put them.
 UNKNOWN = ("d_model", "num_heads", "head_dim", "length")
@@ -78,6 +77,7 @@ def propose_builds(cls: CandidateClass, classes: Sequence[CandidateClass]) -> It
         ]
         yield _by_position(arguments, filled), numbers
     yield from _widened(arguments, slots, numbers)
+    yield from _per_head(arguments, slots, numbers)
     yield from _renamed(arguments, slots, numbers)
 
 
@@ -120,8 +120,21 @@ def _widened(
         else slot
         for a, slot in zip(arguments, filled)
     ]
-    if wide != filled:
+    # Where more than one name says nothing, they may be widths, each of an input of its own.
+    if wide != filled or sum(slot is None for slot in slots.values()) > 1:
         yield _by_position(arguments, wide), numbers
+
+
+def _per_head(
+    arguments: Sequence[Argument], slots: Mapping[str, Slot | None], numbers: Mapping[str, str]
+) -> Iterator[Build]:
+    """Where the width that comes out is that of one head, beside one of what goes in."""
+    widths = [a.name for a in arguments if (s := slots[a.name]) and s.role == "d_model"]
+    out = [name for name in widths if re.fullmatch(roles.OUT, normal(name))]
+    if len(out) == 1 and len(widths) > 1 and None not in slots.values():
+        head = Slot("head_dim", out[0], required=True)
+        filled = [head if name == out[0] else slot for name, slot in slots.items() if slot]
+        yield _by_position(arguments, filled), numbers
 
 
 def _renamed(
@@ -147,7 +160,7 @@ def _settings_slot(argument: Argument, own: set[str]) -> Slot | None:
     if not called and not (meant and argument.required):
         return None
     value = Settings(SETTINGS, meant)
-    return Slot("settings", _name(argument), value, required=True)
+    return Slot("settings", keyword_of(argument), value, required=True)
 
 
 def _build_slot(argument: Argument) -> Slot | None:
@@ -160,15 +173,15 @@ def _build_slot(argument: Argument) -> Slot | None:
     if argument.required:
         if switch or argument.annotation == "bool":
             return Slot(
-                "option", _name(argument), "bias" in argument.name or "first" in argument.name
+                "option", keyword_of(argument), "bias" in argument.name or "first" in argument.name
             )
         if role:
-            return Slot(role, _name(argument), required=True)
+            return Slot(role, keyword_of(argument), required=True)
         if re.fullmatch(roles.DEVICE, normal(argument.name)):
-            return Slot("option", _name(argument), "cpu")
+            return Slot("option", keyword_of(argument), "cpu")
         return None
     perhaps = re.fullmatch(roles.PERHAPS, normal(argument.name)) is not None
-    if argument.default in ("True", "False") and (perhaps or _is_flag(argument)):
+    if argument.default in ("True", "False") and (perhaps or is_flag(argument)):
         return Slot("switch", argument.name, argument.default == "True")
     width = re.fullmatch(roles.EITHER, normal(argument.name)) is not None
     if role in USUAL and argument.default == "None" and not width:
@@ -180,117 +193,7 @@ def _build_slot(argument: Argument) -> Slot | None:
 
 def _by_position(arguments: Sequence[Argument], slots: Sequence[Slot]) -> tuple[Slot, ...]:
     return tuple(
-        Slot(s.role, _name(a), s.value, required=s.required)
+        Slot(s.role, keyword_of(a), s.value, required=s.required)
         for a, s in zip(arguments, slots)
         if s.role != "default"
-    )
-
-
-def _name(argument: Argument) -> str | None:
-    return None if argument.kind == "positional_only" else argument.name
-
-
-def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
-    """Forward's arguments: sequences and masks by role, flags and the rest left as they are."""
-    arguments = [a for a in cls.forward if not a.kind.startswith("var")]
-    said = {a.name: _say(a) for a in arguments}
-    found = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
-    # One of each kind: a second attention mask means something that is not known here.
-    masks = [s for n, s in enumerate(found) if s.role not in [one.role for one in found[:n]]]
-    flags = [_flag_slot(a, said[a.name]) for a in arguments if said[a.name] in SWITCHES]
-    taken = {slot.name for slot in found}
-    free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
-    needed = [a for a in free if a.required]
-    perhaps = [] if masks else [Slot(PERHAPS, a.name) for a in free if _is_open(a, said[a.name])]
-    wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
-    if not wanted:
-        # A decorator may hide the signature.
-        count = len([a for a in cls.forward if a.kind == "var_positional"])
-        for hidden in (("query",), ("query", "key", "value")):
-            if count:
-                yield tuple(Slot(role) for role in hidden)
-        wanted = free[:1]
-    leading = wanted == arguments[: len(wanted)]
-    for names in _orders([said[a.name] for a in wanted]):
-        # By position where they come first, as people call it.
-        sequences = (
-            Slot(
-                role,
-                _name(a),
-                required=a.required,
-                positional=leading and a.kind in POSITIONAL,
-            )
-            for role, a in zip(names, wanted)
-        )
-        yield (*sequences, *masks, *flags, *perhaps)
-    yield from _with_another_last(arguments, wanted, masks, flags, said)
-
-
-def _with_another_last(
-    arguments: Sequence[Argument],
-    wanted: Sequence[Argument],
-    masks: Sequence[Slot],
-    flags: Sequence[Slot],
-    said: Mapping[str, str],
-) -> Iterator[tuple[Slot, ...]]:
-    """The last thing that must be given may be a mask of another name, or what is called m none."""
-    sequences, end = list(wanted), tuple(flags)
-    if len(wanted) in (2, 4) and not masks:
-        *sequences, last = wanted
-        end = (Slot("mask", last.name, required=True), *flags)
-    elif len(wanted) in (1, 2) and [slot.required for slot in masks] == [True]:
-        sequences += [a for a in arguments if a.name == masks[0].name]
-    else:
-        return
-    for names in _orders([said[a.name] for a in sequences]):
-        yield (*(Slot(role, _name(a), required=True) for role, a in zip(names, sequences)), *end)
-
-
-def _say(argument: Argument) -> str:
-    """The role that a name says; a tensor may be called causal_mask, a switch is true or false."""
-    said = role_in(argument.name, roles.FORWARD)
-    tensor = said == "flag" and "mask" in argument.name and argument.default == "None"
-    return "mask" if tensor and "bool" not in argument.annotation.lower() else said
-
-
-def _is_flag(argument: Argument) -> bool:
-    """True for what by its name turns causality on or off."""
-    return re.fullmatch(roles.FLAG, normal(argument.name)) is not None
-
-
-def _flag_slot(argument: Argument, role: str) -> Slot:
-    """A switch of forward, with what turns it from its default."""
-    turned = argument.default != "True"
-    return Slot(role, argument.name, turned, required=argument.required)
-
-
-def _mask_slot(argument: Argument, role: str) -> Slot | None:
-    if role == "lengths":
-        style = MaskStyle("lengths", "int64", ("b k",))
-        return Slot("padding", argument.name, style=style, required=argument.required)
-    role = "mask" if not role and "bool" in argument.annotation.lower() else role
-    if role in ("mask", "padding") and argument.default not in ("True", "False"):
-        return Slot(role, argument.name, required=argument.required)
-    return None
-
-
-def _is_sequence(argument: Argument, role: str) -> bool:
-    return role in ("query", "key", "value", "context") and argument.default == "None"
-
-
-def _is_open(argument: Argument, role: str) -> bool:
-    """True for what may be left out, and whose name says nothing."""
-    return not role and argument.default == "None"
-
-
-def _orders(said: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Roles of the sequences, as their names say if they agree, then in every other order."""
-    everything: dict[int, list[tuple[str, ...]]] = {
-        1: [("query",)],
-        2: [("query", "context"), ("context", "query")],
-        3: list(itertools.permutations(("query", "key", "value"))),
-    }
-    yield from sorted(
-        everything.get(len(said), []),
-        key=lambda order: sum(a != b for a, b in zip(order, said)),
     )

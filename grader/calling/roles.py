@@ -27,7 +27,7 @@ ROTARY_BASE = r"(rope|rotary)_?(emb_?)?(theta|base)"
 LENGTH = (
     r"(block|context|ctx|window)_?(size|len|length)|n_?(ctx|positions|tokens)|.*max_?(seq|len|pos|ctx).*"
     r"|seq\w*_?len\w*|(num|max)_?(tokens|positions)|context_window|sequence_length|max_t|max_l"
-    r"|context|ctx"
+    r"|context|ctx|((sliding|local|attn|attention)_?)*window(_?(size|len|length))?"
 )
 DROPOUT = r".*drop.*|p|p_attn|rate"
 ATTENTION_DROPOUT = r".*att.*drop.*|.*drop.*att.*|p_attn"
@@ -37,6 +37,8 @@ WIDTH = (
     r"|emb\w*|all_head|n)_?)?(dims?|size|width|features|channels|units|d)|emb\w*|dim_?(model|in|out|emb\w*)"
     r"|width|hidden|nx|d|c|e|dm|m|d_?m"
 )
+# Of those, what may also be the width of one head alone.
+OUT = r"d_?out|dim_?out|out(put)?_?(d|dim|dims|size|width|features|channels)"
 BATCH = r"batch(_?size)?|bs"
 SETTINGS = r".*(config|cfg|conf|hparams|hps|args|params|opts?|options|settings)"
 DEVICE = r"device"
@@ -78,7 +80,8 @@ CONTEXT = (
     r"(x_?)?(a|context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
-SKIP = r".*head_mask.*|.*position.*|.*layer_?idx.*|.*past.*|.*cache.*"
+CACHE = r".*past.*|.*cache.*|incremental_?\w*"
+SKIP = rf".*head_mask.*|.*position.*|.*layer_?idx.*|{CACHE}"
 FORWARD = (
     ("skip", SKIP),
     ("flag", FLAG),

@@ -57,6 +57,8 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
             key = f"convention.mask.{slot.style.meaning}"
             fields = {"name": slot.name or slot.role, "dtype": slot.style.dtype, "forms": forms}
             yield Message(key, fields)
+        elif slot.role == "cache":
+            yield Message("convention.cache", {"name": slot.name})
         elif slot.role == "option" and slot.value is not None:
             yield Message("convention.option", {"name": slot.name, "value": slot.value})
 

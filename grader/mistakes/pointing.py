@@ -18,6 +18,8 @@ LEAVES = ("self", "weight", "bias")
 OUTSIDE = r"^(?!__init__>)\w+> "
 INIT = r"^__init__> "
 DROPS = (OUTSIDE + rf".*({RANDOM})", OUTSIDE + r".*drop\w*\(", RANDOM)
+# Around a layer that makes something else than the weights.
+AFTER = OUTSIDE + r".*drop\w*\((self\.)?(?!\w*(attn|attention|weigh|prob|score|soft))\w+\("
 WIDTH = (INIT + r".*//", INIT + r".*(int\(.*/|divmod)", r"//", r"> def __init__")
 CHANGES = (
     OUTSIDE + r".*\.(?!requires_grad_)[a-z]\w*_\(",
@@ -53,7 +55,7 @@ POINTERS: dict[str, Sequence[str]] = {
     "dropout-always-on": (OUTSIDE + r".*(F|functional)\.dropout", *DROPS),
     "dropout-repeats": DROPS,
     "dropout-not-inverted": DROPS,
-    "dropout-misplaced": DROPS,
+    "dropout-misplaced": (AFTER, *DROPS),
     "dropout-shared": DROPS,
     "dropout-rate-wrong": (r"\b(min|max|clamp)\(.*(drop|\bp\b|rate)", INIT + ".*1 - ", *DROPS),
     "dropout-gradient-wrong": (OUTSIDE + r".*\.data\b", *DROPS),
@@ -148,6 +150,7 @@ POINTERS: dict[str, Sequence[str]] = {
     ),
     "mask-in-order-of-heads": REPEATED,
     "mask-in-order-of-samples": REPEATED,
+    "key-heads-in-two-orders": (OUTSIDE + r".*\.(repeat|tile|repeat_interleave)\(", REPEATED[1]),
     "scale-floored": (r"int\(.*(0\.5|sqrt)|floor|isqrt|// ?1\b",),
     "dead-rows-in-some-heads": (OUTSIDE + r".*\.(any|all)\(",),
     "dead-rows-not-zero": (OUTSIDE + r".*-\s?(\d\.?\d*e\d|\d{4,})",),

@@ -11,6 +11,11 @@ VALUES = r"values\.(differ|not-finite)|trouble\.raised|shape\.differs"
 RANDOM = r"dropout|bernoulli|\.rand|random_|multinomial|alpha_drop"
 SEEDED = r"manual_seed|set_rng_state|\.seed\("
 LAYERS = r"^(?!__init__)\w+> .*\b(Linear|Parameter|Conv1d|LazyLinear|xavier\w+|kaiming\w+)\("
+# Padding of the keys put where the queries are, which no broadcast takes between two lengths.
+ON_QUERIES = (
+    r"^(?!__init__)\w+> .*(pad|mask|valid|keep)\w*"
+    r"(\[:, None, :, None\]|\.unsqueeze\(1\)\.unsqueeze\((-1|3)\))"
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,12 @@ RULES = (
         "state-kept", r"trouble\.raised", r"dtype|expected", case=r"^cast-after-use$", alone=False
     ),
     Rule("dtypes-mixed", r"trouble\.raised", r"dtype|scalar type|c10::"),
+    Rule(
+        "padding-on-query-axis",
+        r"trouble\.raised",
+        r"size of tensor a .* must match",
+        source=ON_QUERIES,
+    ),
     Rule("wrong-cross-length", r"shape\.lengths"),
     Rule("divisibility-unchecked", r"divisibility\.accepted"),
     Rule("head-dim-floored", r"divisibility\.(floored|cut)"),
@@ -100,7 +111,7 @@ RULES = (
     Rule("dropout-not-inverted", r"dropout\.scale"),
     Rule(
         "dropout-misplaced",
-        r"dropout\.(elsewhere|mean|before-softmax)",
+        r"dropout\.(elsewhere|mean|before-softmax|not-finite)",
         case="^(?!.*mask)",
         alone=False,
     ),
@@ -140,6 +151,7 @@ RULES = (
         case=r"^weights-shape$",
         alone=False,
     ),
+    Rule("key-heads-in-two-orders", r"heads\.two-orders"),
     Rule("output-projection-missing", r"shape\.no-output-projection"),
     Rule("gradient-cut", r"gradient\.missing"),
     Rule("gradient-cut", r"gradient\.differs", r"^-?0$"),
@@ -210,7 +222,11 @@ FOLLOWS = {
     "dropout-always-on": ("", r"values\.(differ|mixed|unordered)|mask\..*|gradient\..*"),
     "dead-output-zeroed": (r"mask-form-misread", ""),
     "input-changed-in-place": (r"in-place-breaks-backward", ""),
-    "dropout-misplaced": ("", r"dropout\.(elsewhere|mean|before-softmax|not-finite)"),
+    # Through it the weights that were applied cannot be read, to compare them with those returned.
+    "dropout-misplaced": (
+        r"training-weights-wrong",
+        r"dropout\.(elsewhere|mean|before-softmax|not-finite)",
+    ),
     "dead-rows-not-zero": (r"mask-form-misread", DEAD_IN_SOME),
     # Where all that a softmax runs over is hidden, there is nothing to divide by.
     "softmax-over-queries": ("", NOT_FINITE),

@@ -62,9 +62,22 @@ def _averages(bench: Bench, case: Case, probability: float) -> Finding:
         return _never_on(probability)
     if np.array_equal(output, again):
         return failed("dropout.repeats")
-    if still.any() or _is_far(output, expected):
+    if still.any():
         return failed("dropout.mean", probability=probability)
-    return PASSED
+    if not _is_far(output, expected):
+        return PASSED
+    if not _is_far(output, _without_scale(bench, problem, expected, probability)):
+        return failed("dropout.scale", got="1", expected=f"{1 / (1 - probability):.4g}")
+    return failed("dropout.mean", probability=probability)
+
+
+def _without_scale(bench: Bench, problem: Problem, expected: Array, probability: float) -> Array:
+    """The mean if weights are dropped and those that are kept stay as they were."""
+    around = problem.inputs[0] if bench.contract.residual else 0.0
+    bias = 0.0 if problem.weights.bo is None else problem.weights.bo
+    unmoved = around + bias
+    scaled: Array = unmoved + (1 - probability) * (expected - unmoved)
+    return scaled
 
 
 def agrees_in_training(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:

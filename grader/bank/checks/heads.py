@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from grader.bank.bench import Bench
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
-from grader.bank.findings import Finding, failed, letters, trouble
+from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.calling import NotOfferedError
 from grader.model import Case, Observation, Status
 from grader.variations import share_heads
+
+PAIRS = (("Wk", "bk"), ("Wv", "bv"))
 
 
 def takes_its_own_head_size(bench: Bench, case: Case, sizes: Mapping[str, int]) -> Finding:
@@ -41,9 +44,18 @@ def shares_key_heads(bench: Bench, case: Case, sizes: Mapping[str, int]) -> Find
     found = trouble(seen) or compare(bench, case, problem, seen)
     if found.credit < 1.0 and seen.status is Status.OK:
         heads = problem.sizes.num_heads, problem.sizes.kv_heads
-        in_turn = replace(problem, weights=share_heads(problem.weights, *heads, in_turn=True))
-        other = compare(bench, case, in_turn, seen, named=False)
-        return other if other.credit == 1.0 else found
+        turned = share_heads(problem.weights, *heads, in_turn=True)
+        keys, values = ({name: getattr(turned, name) for name in pair} for pair in PAIRS)
+
+        def is_meant(change: Mapping[str, Any]) -> bool:
+            weights = replace(problem.weights, **change)
+            meant = replace(problem, weights=weights)
+            return compare(bench, case, meant, seen, named=False).credit == 1.0
+
+        if is_meant(keys | values):
+            return PASSED
+        if is_meant(keys) or is_meant(values):
+            return failed("heads.two-orders")
     return found
 
 
