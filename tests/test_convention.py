@@ -28,7 +28,7 @@ DROPOUT = [
     "dropout-place",
     "dropout-after-training",
 ]
-OPTIONS = ("head-size", "grouped", "returns-switch", "switch", "told-apart")
+OPTIONS = ("default-length", "head-size", "grouped", "returns-switch", "switch", "told-apart")
 DATACLASS = """
 from dataclasses import dataclass
 

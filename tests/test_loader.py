@@ -318,6 +318,14 @@ def test_case_ids_are_kebab_case(exercise):
     assert [name for name in ids if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_of_dead_padding_the_longest_sample_is_another(seed):
+    sizes = Sizes()
+    mask = draw_mask(generator(seed, "dead"), sizes, "dead-padding", "b 1 1 k")
+    assert mask.sum(axis=-1).ravel().tolist()[0] == sizes.kv_len - 1
+    assert not mask[-1].any()
+
+
 @pytest.mark.parametrize("batch", [1, 2, 20])
 @pytest.mark.parametrize("seed", range(20))
 def test_drawn_padding_leaves_a_future_and_neighbours_differ(batch, seed):

@@ -145,8 +145,13 @@ def _dead(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Arr
 
 
 def _dead_padding(rng: np.random.Generator, sizes: Sizes, shape: tuple[int, ...]) -> Array:
-    """Real tokens first, and none at all in the last sample."""
+    """Real tokens first, and none at all in the last sample.
+
+    Another sample is the longest: with one token alone there is no future to hide.
+    """
     mask = np.array(_padding(rng, sizes, shape))
+    longest = mask.reshape(len(mask), -1).sum(axis=1).argmax()
+    mask[[0, longest]] = mask[[longest, 0]]
     mask[-1] = False
     return mask
 

@@ -120,6 +120,11 @@ class CallPlan:
         """True where the constructor can be given this, or reads it from its settings."""
         return role in self.asked or any(s.role in (role, SPARE + role) for s in self.build)
 
+    def with_default_length(self) -> CallPlan:
+        """The plan that leaves a length of the constructor at its default; itself without one."""
+        given = tuple(s for s in self.build if s.role != "length" or s.required or s.name is None)
+        return replace(self, build=given)
+
     def construct(self, sizes: Mapping[str, int], dropout: float | None = None) -> dict[str, Any]:
         """Probe's `construct`, `construct_named` and `globals` for these sizes.
 

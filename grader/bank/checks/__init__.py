@@ -36,6 +36,7 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         values.returns_weights,
         values.matches_reference,
         lengths.matches_in_some_rows,
+        lengths.keeps_its_default_length,
         values.takes_mask_forms,
         values.reads_what_it_tells_apart,
         switches.switches_causality,

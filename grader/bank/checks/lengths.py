@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from grader.bank.bench import Answer, Bench
 from grader.bank.checks.values import compare, judge_answer
-from grader.bank.findings import Finding, trouble
-from grader.model import Case
+from grader.bank.draw import Problem
+from grader.bank.findings import Finding, failed, trouble
+from grader.calling import NotOfferedError
+from grader.model import Case, Observation, Status
 
 
 def matches_in_some_rows(
@@ -27,9 +30,47 @@ def matches_in_some_rows(
     """
     problem = bench.draw(case, sizes, mask=mask, dtype=dtype)
     seen = bench.run(bench.probe(problem, output_only=True))
+    return trouble(seen) or _compare_rows(bench, case, problem, seen, rows, mask)
+
+
+def keeps_its_default_length(
+    bench: Bench, case: Case, sizes: Mapping[str, int], rows: int
+) -> Finding:
+    """The same where a length of the constructor is left as it is: that of a block, say.
+
+    A file that refuses what is longer is excused, or answers it in part; and so is one in which
+    the last query does not see the first token, as where the length is that of a window.
+    """
+    plan = bench.plan.with_default_length()
+    bench = replace(bench, plan=plan, carried=list(bench.carried))
+    problem = bench.draw(case, sizes)
+    moved = tuple(np.concatenate([x[:, :1] + 1.0, x[:, 1:]], axis=1) for x in problem.inputs)
+    calls = bench.call(problem), bench.call(replace(problem, inputs=moved))
+    seen = bench.run(bench.probe(problem, calls=calls, output_only=True))
+    if seen.status is Status.RAISED:
+        raise NotOfferedError("default-length")
     found = trouble(seen)
     if found is not None:
         return found
+    first, second = (bench.answer(seen, call).output for call in range(2))
+    if first is None or second is None or first.shape != problem.inputs[0].shape:
+        raise NotOfferedError("default-length")
+    if np.array_equal(first[:, -1], second[:, -1]):
+        raise NotOfferedError("default-length")
+    found = _compare_rows(bench, case, problem, seen, rows)
+    if found.credit == 1.0 or found.message is None:
+        return found
+    return failed("shape.default-length", inner=found.message)
+
+
+def _compare_rows(
+    bench: Bench,
+    case: Case,
+    problem: Problem,
+    seen: Observation,
+    rows: int,
+    mask: Mapping[str, str] | None = None,
+) -> Finding:
     output = bench.answer(seen).output
     whole = output is None or output.shape != problem.inputs[0].shape
     # Positions inside, and padded queries, are of the sequence as a whole.
