@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from grader.bank.ahead import Ahead, Posed
+from grader.bank.ahead import POSES, Ahead, Posed
 from grader.bank.bench import Bench
-from grader.bank.checks import CHECKS, FRESH, POSES, WEIGHTLESS
+from grader.bank.checks import CHECKS, FRESH, WEIGHTLESS
 from grader.bank.findings import Finding
 from grader.bank.offers import find_lacking
 from grader.calling import NotOfferedError

@@ -6,13 +6,16 @@ Where that does not come back as it should, each is asked alone, as if nothing h
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grader.bank.draw import Problem
-from grader.model import Observation, Probe, Status
+from grader.bank.findings import Finding
+from grader.model import Case, Observation, Probe, Status
 
 # A call that takes longer is made alone: many together would be late.
 QUICK_SECONDS = 0.05
@@ -23,6 +26,30 @@ class Posed(NamedTuple):
 
     problem: Problem
     probe: Probe
+
+
+Pose = Callable[..., Posed]
+# What a check asks for, by its name, for those that ask for one call: many are asked together.
+POSES: dict[str, Pose] = {}
+
+
+def judges(pose: Pose) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
+    """Make a check of a function of (bench, case, problem, observation, args of the case).
+
+    It judges what the one call came to that `pose` asks for, whose arguments are the check's.
+    """
+
+    def make(judge: Callable[..., Finding]) -> Callable[..., Finding]:
+        @functools.wraps(judge)
+        def check(bench: Any, case: Case, **args: Any) -> Finding:
+            problem, probe = bench.ahead.find(case.id) or pose(bench, case, **args)
+            return judge(bench, case, problem, bench.run(probe), args)
+
+        vars(check)["__signature__"] = inspect.signature(pose)
+        POSES[judge.__name__] = pose
+        return check
+
+    return make
 
 
 NOTHING: Mapping[str, Posed] = MappingProxyType({})

@@ -5,7 +5,6 @@ A check takes the bench, the case and the case's `args`, and returns a Finding.
 
 from collections.abc import Callable
 
-from grader.bank.ahead import Posed
 from grader.bank.checks import (
     by_name,
     construction,
@@ -87,12 +86,6 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         state.moves_with_device,
         state.uses_no_ready_made_attention,
     )
-}
-
-# What a check asks, for those that ask for one call: many can be asked together.
-POSES: dict[str, Callable[..., Posed]] = {
-    values.matches_reference.__name__: values.pose_reference,
-    dead_rows.handles_dead_rows.__name__: dead_rows.pose_dead_rows,
 }
 
 # Checks on what a module is made with and what it keeps: they see no module used before.

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from grader.bank.ahead import Posed
+from grader.bank.ahead import Posed, judges
 from grader.bank.bench import Bench
 from grader.bank.checks.gradients import gradients_seen
 from grader.bank.checks.values import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
-from grader.model import Array, Case, Message
+from grader.model import Array, Case, Message, Observation
 
 
-def handles_dead_rows(
+def pose_dead_rows(
     bench: Bench,
     case: Case,
     dtype: str = "float64",
     mask: Mapping[str, str] | None = None,
     autocast: str | None = None,
     sizes: Mapping[str, int] | None = None,
+) -> Posed:
+    """One call under a mask that leaves some query nothing to see."""
+    problem = bench.draw(case, sizes, mask=mask, dtype=autocast or dtype)
+    wide = "float32" if autocast else dtype
+    return Posed(problem, bench.probe(problem, dtype=wide, autocast=autocast))
+
+
+@judges(pose_dead_rows)
+def handles_dead_rows(
+    bench: Bench, case: Case, problem: Problem, seen: Observation, args: Mapping[str, Any]
 ) -> Finding:
     """No NaN; weights exactly zero; the other rows as ever."""
-    problem, probe = bench.ahead.find(case.id) or pose_dead_rows(
-        bench, case, dtype, mask, autocast, sizes
-    )
-    seen = bench.run(probe)
     found = trouble(seen)
     if found is not None:
         return found
@@ -41,22 +48,8 @@ def handles_dead_rows(
         return Finding(0.0, message)
     found = compare(bench, case, problem, seen)
     if found.credit == 1.0 and bench.contract.uniform_dead_rows:
-        return Finding(0.5, Message("dead.uniform-half", {"dtype": dtype}))
+        return Finding(0.5, Message("dead.uniform-half", {"dtype": problem.dtype}))
     return found
-
-
-def pose_dead_rows(
-    bench: Bench,
-    case: Case,
-    dtype: str = "float64",
-    mask: Mapping[str, str] | None = None,
-    autocast: str | None = None,
-    sizes: Mapping[str, int] | None = None,
-) -> Posed:
-    """What `handles_dead_rows` asks."""
-    problem = bench.draw(case, sizes, mask=mask, dtype=autocast or dtype)
-    wide = "float32" if autocast else dtype
-    return Posed(problem, bench.probe(problem, dtype=wide, autocast=autocast))
 
 
 def dead_row_gradients_are_finite(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.ahead import Posed
+from grader.bank.ahead import Posed, judges
 from grader.bank.bench import Answer, Bench, in_training
 from grader.bank.draw import Problem
 from grader.bank.explanation import explain, revise
@@ -77,31 +77,6 @@ def _same_shape(what: str, got: Array, expected: Array) -> Finding:
     return failed("shape.differs", what=what, **fields)
 
 
-def matches_reference(
-    bench: Bench,
-    case: Case,
-    sizes: Mapping[str, int] | None = None,
-    mask: Mapping[str, str] | None = None,
-    dtype: str = "float64",
-    storage: str = "contiguous",
-    gain: float = 1.5,
-    autocast: str | None = None,
-    train: bool = False,
-    slack: float = 0.0,
-) -> Finding:
-    """Output and weights equal the definition's, within what the dtype allows.
-
-    Under autocast module and inputs are float32, their values exact in the narrow dtype. `train`
-    is training mode with a dropout of 0. `slack` is a further relative error, for scores so large
-    that a constant in float32 shows.
-    """
-    problem, probe = bench.ahead.find(case.id) or pose_reference(
-        bench, case, sizes, mask, dtype, storage, gain, autocast, train
-    )
-    seen = bench.run(probe)
-    return trouble(seen) or compare(bench, case, problem, seen, slack=slack)
-
-
 def pose_reference(
     bench: Bench,
     case: Case,
@@ -114,7 +89,11 @@ def pose_reference(
     train: bool = False,
     slack: float = 0.0,
 ) -> Posed:
-    """What `matches_reference` asks; its `slack` is a matter of comparing."""
+    """One call on a problem.
+
+    Under autocast module and inputs are float32, their values exact in the narrow dtype. `train`
+    is training mode with a dropout of 0. `slack` is for whoever compares.
+    """
     problem = bench.draw(
         case,
         sizes,
@@ -127,6 +106,17 @@ def pose_reference(
     wide = "float32" if autocast else dtype
     probe = bench.probe(problem, storage=storage, autocast=autocast, dtype=wide, **options)
     return Posed(problem, probe)
+
+
+@judges(pose_reference)
+def matches_reference(
+    bench: Bench, case: Case, problem: Problem, seen: Observation, args: Mapping[str, Any]
+) -> Finding:
+    """Output and weights equal the definition's, within what the dtype allows.
+
+    `slack` is a further relative error, for scores so large that a constant in float32 shows.
+    """
+    return trouble(seen) or compare(bench, case, problem, seen, slack=args.get("slack", 0.0))
 
 
 def takes_mask_forms(
