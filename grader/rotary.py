@@ -80,10 +80,14 @@ def turn_pairs(x: Array, base: float, direction: int) -> Array:
     return np.stack(turned, axis=-1).reshape(x.shape)
 
 
+def list_angles(length: int, pairs: int, base: float) -> Array:
+    """The angle of each position and pair, [l, pairs]."""
+    angles: Array = np.arange(length)[:, None] * base ** (-np.arange(pairs) / pairs)
+    return angles
+
+
 def _turn(one: Array, two: Array, base: float, direction: int) -> tuple[Array, Array]:
-    pairs = one.shape[-1]
-    speeds = base ** (-np.arange(pairs) / pairs)
-    angles = direction * np.arange(one.shape[-2])[:, None] * speeds
+    angles = direction * list_angles(one.shape[-2], one.shape[-1], base)
     cos, sin = np.cos(angles), np.sin(angles)
     return one * cos - two * sin, one * sin + two * cos
 

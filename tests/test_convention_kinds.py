@@ -254,6 +254,53 @@ def test_part_of_each_head_may_be_turned(grade_source, part, percent):
     ]
 
 
+WAVES = """
+def turn(x, cos, sin):
+    one, two = x.chunk(2, -1)
+    return x * cos + torch.cat([-two, one], -1) * sin
+"""
+COMPLEX = """
+def turn(x, table):
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * table).flatten(-2).to(x)
+"""
+ANGLES = """
+def turn(x, freqs):
+    turned = torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
+    return x * freqs.cos() + turned * freqs.sin()
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "tables", "kind"),
+    [
+        (WAVES, "cos, sin", "halves"),
+        (COMPLEX, "freqs_cis", "pairs"),
+        (ANGLES, "rotary_emb", "pairs"),
+    ],
+)
+def test_tables_of_positions_may_be_given_from_outside(grade_source, above, tables, kind):
+    mask = f"scores = turn(q, {tables}) @ turn(k, {tables}).mT / math.sqrt(q.shape[-1])"
+    given = {"forward": f"x, start_pos, {tables}", "above": above}
+    report = grade_source(attention(**given, mask=mask))
+    passes(report)
+    assert said(report)[2:] == [
+        ("convention.option", {"name": "start_pos", "value": 0}),
+        *(("convention.table", {"name": name}) for name in tables.split(", ")),
+        (f"convention.positions.{kind}", {"base": "10000"}),
+    ]
+    wrong = mask.replace("turn(k", "turn(v", 1)
+    assert not grade_source(attention(**given, mask=wrong)).all_passed
+
+
+def test_mask_that_must_be_given_hides_nothing_where_values_are_not_known(grade_source):
+    mask = TURNED + "\nscores = scores + mask"
+    report = grade_source(attention(forward="x, mask", above=ROTARY, mask=mask))
+    assert ("convention.positions.unknown", {}) in said(report)
+    assert not [key for key, _ in said(report) if key.startswith("convention.mask")]
+    assert lost(report) == {}
+
+
 def test_masks_are_not_read_where_values_are_not_known(grade_source):
     mask = TURNED + "\nif mask is not None:\n    scores = scores + mask"
     report = grade_source(attention(forward="x, mask=None", above=ROTARY, mask=mask))

@@ -15,7 +15,7 @@ from grader.bank.bench import Bench, agrees
 from grader.bank.draw import Problem, visibility
 from grader.bank.masks import Sizes
 from grader.calling import NotOfferedError
-from grader.calling.plan import MASKS
+from grader.calling.masks import MASKS
 from grader.layout import Layout
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for, pairs_of
 from grader.model import Array, Case, Status

@@ -11,6 +11,7 @@ from grader.calling import roles
 from grader.calling.masks import MaskStyle
 from grader.calling.plan import PERHAPS, SPARE, SWITCHES, Slot
 from grader.calling.roles import normal, role_in
+from grader.calling.tables import ANGLES, TABLES, WAVES
 from grader.model import Argument, CandidateClass
 
 POSITIONAL = ("positional_only", "positional_or_keyword")
@@ -23,7 +24,11 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     found = [slot for a in arguments if (slot := _mask_slot(a, said[a.name]))]
     masks = list(_one_of_each(found))
     flags = [_flag_slot(a, said[a.name]) for a in arguments if said[a.name] in SWITCHES]
-    taken = {slot.name for slot in found}
+    starts = [
+        Slot("option", a.name, 0) for a in arguments if a.required and said[a.name] == "start"
+    ]
+    tables = [a for a in arguments if a.required and said[a.name] in TABLES]
+    taken = {slot.name for slot in (*found, *starts)} | {a.name for a in tables}
     free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
     needed = [a for a in free if a.required]
     perhaps = [] if masks else [Slot(PERHAPS, a.name) for a in free if _is_open(a, said[a.name])]
@@ -39,7 +44,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     leading = wanted == arguments[: len(wanted)]
     for names in _orders([said[a.name] for a in wanted]):
         # By position where they come first, as people call it.
-        sequences = (
+        sequences = tuple(
             Slot(
                 role,
                 keyword_of(a),
@@ -48,8 +53,18 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
             )
             for role, a in zip(names, wanted)
         )
-        yield (*sequences, *masks, *flags, *perhaps, *caches)
+        for turned in _write_tables(tables, said):
+            yield (*sequences, *masks, *flags, *perhaps, *caches, *starts, *turned)
     yield from _with_another_last(arguments, wanted, masks, flags, said)
+
+
+def _write_tables(
+    tables: Sequence[Argument], said: Mapping[str, str]
+) -> Iterator[tuple[Slot, ...]]:
+    """The tables in each of the forms they may have, cosines and sines in the same one."""
+    is_angles = any(said[a.name] == "turn" for a in tables)
+    for form in (ANGLES if is_angles else WAVES) if tables else ("",):
+        yield tuple(Slot(said[a.name], a.name, form, required=True) for a in tables)
 
 
 def _with_another_last(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from grader.model import Array, Input
 
 AXES = "bhqk"
+# Roles of mask arguments: between tokens, and of tokens.
+MASKS = ("mask", "padding")
 
 
 @dataclass(frozen=True)
@@ -23,16 +25,20 @@ class MaskStyle:
     or "float" (the module's own). `forms` are the axes it takes, likeliest first ("b 1 q k");
     none at all stands for whatever broadcasts to [b, h, q, k]. Letters that stand together are one
     axis ("bh q k", as for scores that are folded for torch.bmm). `also` are further styles, each of
-    one form, that the file tells from this one.
+    one form, that the file tells from this one. Where it is `unknown` what a mask means to the
+    file, it can be given one that shows everything, and no other.
     """
 
     meaning: str = "visible"
     dtype: str = "bool"
     forms: tuple[str, ...] = ()
     also: tuple[MaskStyle, ...] = ()
+    unknown: bool = False
 
     def write(self, mask: Array, sizes: Sequence[int], dtype: str) -> Input | None:
         """`mask` as this file takes it, for sizes (b, h, q, k); None where no form can hold it."""
+        if self.unknown and not mask.all():
+            return None
         if not self.forms:
             return self._render(mask, dtype)
         full = np.broadcast_to(mask, tuple(sizes))
@@ -82,3 +88,16 @@ def split_mask(mask: Array, sizes: Sequence[int]) -> tuple[Array, Array] | None:
     between: Array = np.asarray(full.any(axis=(0, 1), keepdims=True))
     padding: Array = np.asarray(full.any(axis=(1, 2), keepdims=True))
     return (between, padding) if bool(((between & padding) == full).all()) else None
+
+
+def ways_to_say(
+    mask: Array, sizes: Sequence[int], roles: Collection[str]
+) -> Iterator[dict[str, Array]]:
+    """A mask as each mask argument may be given it: one the whole, or both a part if it takes two.
+
+    Padding that all samples share is no mask between tokens.
+    """
+    parts = split_mask(mask, sizes) if len(roles) == len(MASKS) else None
+    if parts is not None and not any((part == mask).all() for part in parts):
+        yield dict(zip(MASKS, parts))
+    yield from ({role: mask} for role in reversed(MASKS) if role in roles)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from grader.calling.masks import MaskStyle, axes_in, split_mask
+from grader.calling.masks import MASKS, MaskStyle, axes_in, ways_to_say
 from grader.calling.roles import ATTENTION_DROPOUT
+from grader.calling.tables import TABLES, write_table
 from grader.model import Array, Call, Input, Option, Settings
 
 BATCH_FIRST = "b l m"
 # What a length argument is given: enough for every sequence but the longest.
 LENGTH = 64
-MASKS = ("mask", "padding")
 # Before the role of what is left to its default until a case is about it.
 SPARE = "spare "
 SWITCHES = ("flag", "returns")
@@ -40,8 +40,9 @@ class Slot:
     Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, rotary_dim (as much
     of a head as is turned), length, batch, dropout, settings, value, and switch, whose value is
     its own default; of forward: query, key, value, context (both of these), mask, padding, option,
-    perhaps and cache, which are left out, and flag and returns, which are left as they are where
-    they can be and whose value is what turns them.
+    perhaps and cache, which are left out, flag and returns, which are left as they are where they
+    can be and whose value is what turns them, and turn, cos and sin, whose value is the form of
+    that table ("l d/2").
     """
 
     role: str
@@ -173,7 +174,15 @@ class CallPlan:
                 call.append(Option(slot.value, slot.name))
             elif slot.role in SWITCHES and slot.required:
                 call.append(Option(not slot.value, slot.name))
+            elif slot.role in TABLES:
+                shape = inputs[0].shape
+                call.append(write_table(slot.role, slot.value, slot.name, shape, sizes[1], dtype))
         return tuple(call)
+
+    @property
+    def has_tables(self) -> bool:
+        """True where rotary positions are given from outside."""
+        return any(slot.role in TABLES for slot in self.forward)
 
     def turned(self, role: str) -> Iterator[CallPlan]:
         """The plan with each switch of forward of this role turned by itself."""
@@ -249,7 +258,7 @@ class CallPlan:
         spare = write({role: everything for role, slot in slots.items() if slot.required})
         if mask is None:
             return spare
-        for said in _ways_to_say(mask, sizes, slots):
+        for said in ways_to_say(mask, sizes, slots):
             written = write(said)
             if len(written) == len(said):
                 return spare | written
@@ -259,19 +268,6 @@ class CallPlan:
 def put(slots: Sequence[Slot], old: Slot, new: Slot) -> tuple[Slot, ...]:
     """The slots with one of them replaced."""
     return tuple(new if slot == old else slot for slot in slots)
-
-
-def _ways_to_say(
-    mask: Array, sizes: Sequence[int], roles: Collection[str]
-) -> Iterator[dict[str, Array]]:
-    """A mask as each mask argument may be given it: one the whole, or both a part if it takes two.
-
-    Padding that all samples share is no mask between tokens.
-    """
-    parts = split_mask(mask, sizes) if len(roles) == len(MASKS) else None
-    if parts is not None and not any((part == mask).all() for part in parts):
-        yield dict(zip(MASKS, parts))
-    yield from ({role: mask} for role in reversed(MASKS) if role in roles)
 
 
 def _values(sizes: Mapping[str, int], dropout: float) -> dict[str, Any]:

@@ -80,9 +80,20 @@ CONTEXT = (
     r"(x_?)?(a|context|ctx|memory|mem|kv|key_?values?|enc\w*|cross\w*|source|src|cond\w*|other|y|z)"
     r"(_?(in|inputs?|x|out\w*|states?|seq|tokens?|hidden_states|emb\w*))?"
 )
+# Rotary positions that are worked out elsewhere, and where in a text a sequence begins.
+TURN = (
+    r"((rotary|rope)_?)?(freqs?|frequencies)(_?(cis|complex))?|(rotary|rope)_?(emb\w*|table|cache)"
+)
+COS = r"((rotary|rope|pos)_?)?cos(ines?)?(_?(emb\w*|table|cached?))?"
+SIN = r"((rotary|rope|pos)_?)?sin(es?)?(_?(emb\w*|table|cached?))?"
+START = r"start_?pos(ition)?|pos(ition)?_?offset|start|offset"
 CACHE = r".*past.*|.*cache.*|incremental_?\w*"
 SKIP = rf".*head_mask.*|.*position.*|.*layer_?idx.*|{CACHE}"
 FORWARD = (
+    ("start", START),
+    ("turn", TURN),
+    ("cos", COS),
+    ("sin", SIN),
     ("skip", SKIP),
     ("flag", FLAG),
     ("returns", RETURNS),

@@ -10,7 +10,8 @@ import numpy as np
 from grader.bank.bench import Bench, Run, agrees
 from grader.bank.draw import Problem, draw, generator, right_steps, visibility
 from grader.calling import CallPlan, MaskStyle, Slot
-from grader.calling.plan import MASKS, put
+from grader.calling.masks import MASKS
+from grader.calling.plan import put
 from grader.convention.found import Convention
 from grader.convention.trials import lengths
 from grader.definition import Steps

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from grader.calling import CallPlan, Slot
+from grader.calling.masks import MASKS
 from grader.calling.plan import SPARE
+from grader.calling.tables import TABLES
 from grader.convention.found import Convention
 from grader.model import Message
 from grader.rotary import find_turn
@@ -50,7 +52,7 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
     called = ", ".join(slot.name or "x" if alone else _argument(slot) for slot in sequences)
     yield Message("convention.call", {"arguments": called, "axes": f"[{order}]"})
     for slot in plan.forward:
-        if slot.role in ("mask", "padding") and slot.style.forms:
+        if slot.role in MASKS and slot.style.forms and not slot.style.unknown:
             counted = slot.style.meaning == "lengths"
             shapes = ("b",) if counted else slot.style.forms
             forms = "  ".join(_form(form) for form in shapes)
@@ -59,6 +61,8 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
             yield Message(key, fields)
         elif slot.role == "cache":
             yield Message("convention.cache", {"name": slot.name})
+        elif slot.role in TABLES:
+            yield Message("convention.table", {"name": slot.name})
         elif slot.role == "option" and slot.value is not None:
             yield Message("convention.option", {"name": slot.name, "value": slot.value})
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from grader.bank.bench import Run, agrees
 from grader.bank.draw import right_steps
 from grader.calling import NotOfferedError, Slot
-from grader.calling.plan import MASKS, PERHAPS, SPARE, put
+from grader.calling.masks import MASKS
+from grader.calling.plan import PERHAPS, SPARE, put
 from grader.calling.told_apart import is_written_as_mask
 from grader.convention.found import Convention
 from grader.convention.reading import FORMS, Reader
@@ -160,10 +161,13 @@ class Finder(Reader):
 
 
 def _unmasked(convention: Convention) -> Convention:
-    """With masks left out where they may be: what they mean is found by values, or not at all."""
+    """With masks that hide nothing: what they mean is found by values, or not at all."""
     plan = convention.plan
-    forward = tuple(
-        replace(slot, role="flag") if slot.role in FORMS and not slot.required else slot
-        for slot in plan.forward
-    )
+    forward = tuple(_opened(slot) if slot.role in FORMS else slot for slot in plan.forward)
     return replace(convention, plan=replace(plan, forward=forward))
+
+
+def _opened(slot: Slot) -> Slot:
+    if slot.required:
+        return slot.styled(replace(slot.style, unknown=True))
+    return replace(slot, role="flag")

@@ -33,7 +33,9 @@ class Way:
         flags = itertools.product(positions, (False, True), (False, True))
         plain = ((replace(self.contract, residual=r, causal=c), p) for p, r, c in flags)
         heads = {p: turn.heads for p in positions if (turn := find_turn(p))}
-        return [replace(one, positions=p, head_multiple=heads.get(p, 1)) for one, p in plain]
+        # What is turned elsewhere is turned in pairs, too.
+        least = 2 if self.plan.has_tables else 1
+        return [replace(one, positions=p, head_multiple=heads.get(p, least)) for one, p in plain]
 
 
 def propose_layouts(parameters: tuple[Parameter, ...], contract: Contract) -> tuple[Layout, ...]:

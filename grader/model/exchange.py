@@ -29,8 +29,9 @@ class Input(NamedTuple):
     """A tensor for the candidate: its values, the dtype it must have, and how it is stored.
 
     `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
-    "strided" (every second element of a wider tensor), "expanded" (batch axis of stride 0) or
-    "same" (the very tensor that the first input is). One with a `name` is passed by keyword.
+    "strided" (every second element of a wider tensor), "expanded" (batch axis of stride 0), "same"
+    (the very tensor that the first input is) or "complex" (of pairs along the last axis). One with
+    a `name` is passed by keyword.
     """
 
     value: Array

@@ -39,7 +39,7 @@ class Answer:
                 "structure": structure,
                 "kinds": kinds,
                 "tensors": [self._add(item, goes) for item, goes in zip(items, sent)],
-                "after": [self._add(i, isinstance(i, torch.Tensor)) for i in inputs],
+                "after": [self._add(i, describe_item(i) == "tensor") for i in inputs],
             }
         )
 

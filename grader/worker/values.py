@@ -80,10 +80,15 @@ def _expanded(tensor: torch.Tensor) -> torch.Tensor:
     return tensor[:1].expand_as(tensor)
 
 
+def _complex(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_complex(tensor)
+
+
 STORAGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "contiguous": _contiguous,
     "transposed": _transposed,
     "strided": _strided,
     "expanded": _expanded,
     "same": _contiguous,
+    "complex": _complex,
 }

@@ -13,7 +13,7 @@ from grader.bank.checks.values import compare, difference
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import CallPlan, NotOfferedError
-from grader.calling.plan import MASKS
+from grader.calling.masks import MASKS
 from grader.model import Array, Case, Message, Observation, Status
 
 SQUARE = {"q_len": 5, "kv_len": 5}
