@@ -28,6 +28,7 @@ class Posed(NamedTuple):
     probe: Probe
 
 
+NOTHING: Mapping[str, Posed] = MappingProxyType({})
 Pose = Callable[..., Posed]
 # What a check asks for, by its name, for those that ask for one call: many are asked together.
 POSES: dict[str, Pose] = {}
@@ -50,9 +51,6 @@ def judges(pose: Pose) -> Callable[[Callable[..., Finding]], Callable[..., Findi
         return check
 
     return make
-
-
-NOTHING: Mapping[str, Posed] = MappingProxyType({})
 
 
 class Ahead:
