@@ -291,5 +291,8 @@ def _read(bench: Bench, case: Case, problem: Problem, seen: Observation) -> Appl
         residual = max(residual, float(off))
         ratios.append(weights / safe)
     clear = (np.abs(acts.weights) > CLEAR) & firm[..., None, None]
+    if not clear.any():
+        # Of a known mistake that leaves no weight to drop.
+        return failed("dropout.no-output")
     returned = tuple(answer.weights for answer in answers)
     return Applied(np.stack(ratios), clear, residual, returned, acts.weights)
