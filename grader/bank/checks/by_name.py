@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from grader.bank.bench import Bench, agrees
 from grader.bank.checks.copies import PROBLEM, excuse, raised_in
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import Finding, failed, trouble
 from grader.calling import NotOfferedError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.findings import PASSED, Finding, describe_trouble, failed, trouble
 from grader.calling import NotOfferedError
 from grader.model import Case, Fault, Observation, Status

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.draw import GAIN, Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.definition import split_heads

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.bank.bench import Bench, in_training
 from grader.bank.checks.dropout import with_orthogonal_output
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import Finding, trouble
 from grader.definition import Weights

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.bank.bench import Bench
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
 from grader.calling import NotOfferedError

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bank.bench import Answer, Bench
-from grader.bank.checks.values import compare, judge_answer
+from grader.bank.comparison import compare, judge_answer
 from grader.bank.draw import Problem
 from grader.bank.findings import Finding, failed, trouble
 from grader.calling import NotOfferedError

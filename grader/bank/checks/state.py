@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.checks.values import compare
+from grader.bank.comparison import compare
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import NotOfferedError

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.bank.bench import Bench, agrees
-from grader.bank.checks.values import compare, difference
+from grader.bank.comparison import compare, difference
 from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.calling import CallPlan, NotOfferedError
