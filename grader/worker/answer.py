@@ -9,7 +9,7 @@ import torch
 
 from .protocol import Blob
 from .trace import MAX_ELEMENTS, Step
-from .values import MAX_BYTES, describe_item, to_blob
+from .values import MAX_BYTES, as_sent, describe_item, to_blob
 
 # A parameter: its name, itself, the class that holds it, whether it is registered.
 Held = tuple[str, torch.Tensor, str, bool]
@@ -39,7 +39,7 @@ class Answer:
                 "structure": structure,
                 "kinds": kinds,
                 "tensors": [self._add(item, goes) for item, goes in zip(items, sent)],
-                "after": [self._add(i, describe_item(i) == "tensor") for i in inputs],
+                "after": [self._add(i, describe_item(i) == "tensor") for i in map(as_sent, inputs)],
             }
         )
 

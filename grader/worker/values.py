@@ -92,3 +92,10 @@ STORAGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "same": _contiguous,
     "complex": _complex,
 }
+
+
+def as_sent(given: Any) -> Any:
+    """An input as it came: complex numbers came as pairs."""
+    if isinstance(given, torch.Tensor) and given.is_complex():
+        return torch.view_as_real(given.detach().resolve_conj())
+    return given
