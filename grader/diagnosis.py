@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.bank.bench import Bench
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.mistakes import CATALOGUE, SURE, Statement, point
 from grader.model import (

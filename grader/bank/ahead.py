@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from grader.bank.draw import Problem
 from grader.bank.findings import Finding
+from grader.bank.problem import Problem
 from grader.model import Case, Observation, Probe, Status
 
 # A call that takes longer is made alone: many together would be late.

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from grader.bank.ahead import Ahead
-from grader.bank.draw import Problem, generator, pose, right_steps, visibility
+from grader.bank.draw import generator, pose, right_steps, visibility
 from grader.bank.masks import Sizes, draw_mask
+from grader.bank.problem import Problem
 from grader.calling import CallPlan
 from grader.definition import Activations, Steps
 from grader.layout import Layout
@@ -173,10 +174,14 @@ class Bench:
 
     def remask(self, case: Case, problem: Problem, kind: str, form: str) -> Problem:
         """The same weights and inputs under another mask."""
-        rng = self.rng(f"{case.id} {kind} {form}")
-        mask = draw_mask(rng, problem.sizes, kind, form)
-        visible = visibility(self.contract, problem.sizes, mask)
-        return replace(problem, mask=mask, visible=visible)
+        name = f"{case.id} {kind} {form}"
+
+        def make() -> Problem:
+            mask = draw_mask(self.rng(name), problem.sizes, kind, form)
+            visible = visibility(self.contract, problem.sizes, mask)
+            return replace(problem, mask=mask, visible=visible)
+
+        return problem.once((name, self.contract), make)
 
     def steps(self, mistakes: Sequence[Mistake]) -> Steps:
         """What the contract says is right, with these mistakes made."""

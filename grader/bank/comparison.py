@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from grader.bank.bench import Answer, Bench
-from grader.bank.draw import Problem
 from grader.bank.explanation import explain, revise
 from grader.bank.findings import PASSED, Finding, failed, letters
+from grader.bank.problem import Problem
 from grader.definition import Activations
 from grader.model import Array, Case, Message, Observation
 from grader.precision import PRECISIONS, Allowance, mean_error
@@ -56,7 +56,7 @@ def judge_answer(
     if charged:
         steps = bench.steps(charged)
         meant = problem.expect(steps)
-        for allowed in problem.tolerate(meant, steps):
+        for allowed in problem.tolerate(steps):
             # Which weights go with a wrong output is a matter of taste; the output is not.
             if difference("output", answer.output, meant.output, allowed.output, problem) is None:
                 return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))

@@ -9,25 +9,16 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from grader.bank.masks import Sizes, causal, draw_mask
-from grader.definition import (
-    CORRECT,
-    Activations,
-    Steps,
-    Weights,
-    add_query,
-    attend,
-    keep_visible,
-    share_dead_rows,
-)
+from grader.bank.problem import Problem
+from grader.definition import CORRECT, Steps, Weights, add_query, share_dead_rows
 from grader.model import Array, Contract
-from grader.precision import PRECISIONS, Allowance, Tolerance, allow
-from grader.rehearsal import Rehearsal
+from grader.precision import PRECISIONS
 from grader.rotary import find_turn
 from grader.variations import (
     LEANS,
@@ -38,105 +29,6 @@ from grader.variations import (
 
 GAIN = 1.5
 BIAS = 0.4
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What one case asks: values already rounded to `dtype`; `mask` as the candidate gets it."""
-
-    sizes: Sizes
-    dtype: str
-    weights: Weights
-    inputs: tuple[Array, ...]
-    mask: Array | None
-    visible: Array | None
-    right: Steps = CORRECT
-    # Of which queries it is, and what all of them see: mistakes read a mask as a whole.
-    rows: tuple[int, ...] = ()
-    whole: Array | None = None
-
-    @property
-    def attended(self) -> tuple[Array, Array, Array]:
-        """query, key and value: the last of fewer inputs stands for those that are missing."""
-        query, key, value = (*self.inputs, *self.inputs[-1:] * 2)[:3]
-        return query, key, value
-
-    @functools.cached_property
-    def truth(self) -> Activations:
-        """What a right answer computes."""
-        return self.expect(self.right)
-
-    @functools.cached_property
-    def tolerance(self) -> Tolerance:
-        """How far a right answer may be from `truth`."""
-        return self.tolerate(self.truth, self.right)
-
-    def tells_apart(self) -> bool:
-        """True where different mistakes give different outputs.
-
-        With one head, dividing by the root of the number of heads is not dividing at all; a mask
-        that shows everything, or one key to each query, is the same under many readings; and what
-        is done where a query sees nothing is a matter apart from how the mask is read.
-        """
-        if self.mask is None or self.visible is None:
-            return self.sizes.all_differ()
-        seen = self.visible.sum(axis=-1)
-        several = bool((seen > 1).any() and (seen > 0).all())
-        return self.sizes.all_differ() and several and not self.mask.all()
-
-    def of_queries(self, rows: Sequence[int]) -> Problem:
-        """The same problem for some queries alone: what they get does not depend on the others."""
-        query, key, value = self.attended
-        visible = None if self.visible is None else self.visible[..., rows, :]
-        some = replace(self, sizes=replace(self.sizes, q_len=len(rows)), visible=visible)
-        inputs = query[:, rows], key, value
-        return replace(some, inputs=inputs, rows=tuple(rows), whole=self.visible)
-
-    def _read(self, steps: Steps) -> tuple[Array | None, Steps]:
-        """What these queries see by these steps, and what is left of the steps."""
-        if self.whole is None:
-            return self.visible, steps
-        return steps.visible(self.whole)[..., self.rows, :], replace(steps, visible=keep_visible)
-
-    def expect(self, steps: Steps) -> Activations:
-        """The definition's intermediates by these steps; NaN where they do not fit these sizes."""
-        heads = self.sizes.num_heads
-        with np.errstate(all="ignore"):
-            try:
-                return attend(self.weights, *self.attended, heads, *self._read(steps))
-            except ValueError:
-                right = attend(self.weights, *self.attended, heads, self.visible, self.right)
-                parts = {
-                    f.name: np.full_like(getattr(right, f.name), np.nan) for f in fields(right)
-                }
-                return Activations(**parts)
-
-    def foretell(self, steps: Steps, known: Rehearsal | None = None) -> Array:
-        """The output by these steps; worked out once, as many files are held against it.
-
-        `known` is what `rehearse` gave, where many steps are asked for.
-        """
-        if steps not in self._foretold:
-            known = known or self.rehearse()
-            visible, left = self._read(steps)
-            self._foretold[steps] = known.play(left, visible)
-        return self._foretold[steps]
-
-    def rehearse(self) -> Rehearsal:
-        """The problem as it is held against many mistakes, with nothing worked out yet."""
-        return Rehearsal(self.weights, self.attended, self.sizes.num_heads)
-
-    @functools.cached_property
-    def _foretold(self) -> dict[Steps, Array]:
-        return {}
-
-    def tolerate(self, meant: Activations, steps: Steps) -> Tolerance:
-        """How far an answer right by these steps may be from `meant`, which is `expect(steps)`."""
-        heads = self.sizes.num_heads
-        if np.isnan(meant.output).all():
-            return Tolerance(iter([Allowance(0.0, 0.0)]))
-        known = self.weights, self.attended, heads, *self._read(steps)
-        return Tolerance(allow(self.dtype, *known, meant))
 
 
 def generator(seed: int, case: str) -> np.random.Generator:

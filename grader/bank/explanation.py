@@ -12,8 +12,9 @@ from dataclasses import replace
 from functools import partial
 
 from grader.bank.bench import Bench, agrees
-from grader.bank.draw import Problem, visibility
+from grader.bank.draw import visibility
 from grader.bank.masks import Sizes
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.calling.masks import MASKS
 from grader.layout import Layout

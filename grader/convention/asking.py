@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bank.bench import Bench, Run, agrees
-from grader.bank.draw import Problem, draw, generator, right_steps, visibility
+from grader.bank.draw import draw, generator, right_steps, visibility
+from grader.bank.problem import Problem
 from grader.calling import CallPlan, MaskStyle, Slot
 from grader.calling.masks import MASKS
 from grader.calling.plan import put

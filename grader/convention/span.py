@@ -10,7 +10,7 @@ import functools
 
 import numpy as np
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.convention.trials import Trial
 from grader.definition import Steps, Weights, make_heads
 from grader.model import Array

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grader.bank.bench import Run, agrees
-from grader.bank.draw import BIAS, GAIN, Problem, draw, generator, right_steps, visibility
+from grader.bank.draw import BIAS, GAIN, draw, generator, right_steps, visibility
 from grader.bank.masks import Sizes
+from grader.bank.problem import Problem
 from grader.calling import CallPlan
 from grader.definition import Weights
 from grader.layout import Layout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.evidence.grids import to_grid
 from grader.model import Array, Observation, Status

@@ -14,7 +14,8 @@ import numpy as np
 from grader.bank.bench import Bench, in_training
 from grader.bank.checks import WEIGHTLESS
 from grader.bank.checks.gradients import TOLERANCES, expect, gradients_seen
-from grader.bank.draw import BIAS, GAIN, Problem
+from grader.bank.draw import BIAS, GAIN
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.errors import UsageError
 from grader.model import Array, Case, Exercise, Parameter, Probe, Settings, Status

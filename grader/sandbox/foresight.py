@@ -9,11 +9,23 @@ first one fails in any way, all is as if it had never been.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from grader.errors import ClosedError, WorkerError
-from grader.model import Array, Isolation, Observation, Printed, Probe, Submission
+from grader.model import (
+    Array,
+    Input,
+    Isolation,
+    Observation,
+    Option,
+    Printed,
+    Probe,
+    Submission,
+)
 from grader.sandbox import wire
 from grader.sandbox.reserve import Reserve
 from grader.sandbox.session import HeldWeights, Loaded, Session
@@ -27,18 +39,25 @@ STRANGE = 3
 MOST_KNOWN = 512
 
 
+# All that a probe asks, in a form that can be compared.
+Name = tuple[Hashable, ...]
+NO_ARRAYS: Mapping[str, Any] = {"calls": (), "weights": {}, "cotangent": None, "directions": ()}
+
+
 class Fingerprints:
     """Names probes by all that they hold, wherever their weights are kept."""
 
     def __init__(self) -> None:
         self._weights: dict[int, tuple[bytes, Mapping[str, Array]]] = {}
 
-    def take(self, probe: Probe) -> bytes:
+    def take(self, probe: Probe) -> Name:
         """The same for probes that ask the same."""
-        told = hashlib.blake2b(protocol.pack(0, *wire.write_probe(probe, 0, True)), digest_size=16)
-        if probe.weights:
-            told.update(self._of_weights(probe.weights))
-        return told.digest()
+        # True and 1 are equal, and look different.
+        plain = repr(probe._replace(**NO_ARRAYS))
+        calls = tuple(tuple(map(_name, call)) for call in probe.calls)
+        more = (probe.cotangent, *probe.directions)
+        weights = self._of_weights(probe.weights) if probe.weights else b""
+        return plain, weights, calls, tuple(map(_name, more))
 
     def _of_weights(self, weights: Mapping[str, Array]) -> bytes:
         # By its address, and held so that no other mapping can get that.
@@ -53,16 +72,22 @@ class Fingerprints:
         return self._weights[id(weights)][0]
 
 
+def _name(item: Input | Option | Array | None) -> Hashable:
+    if isinstance(item, np.ndarray):
+        return item.tobytes(), item.shape, item.dtype.str
+    return (_name(item.value), *item[1:]) if isinstance(item, Input) else repr(item)
+
+
 @dataclass(frozen=True)
 class Script:
     """Probes in the order they were asked, ready to be sent."""
 
-    names: Sequence[bytes]
+    names: Sequence[Name]
     probes: Sequence[Probe]
     frames: bytes
 
 
-def write_script(asked: Sequence[tuple[bytes, Probe]]) -> Script:
+def write_script(asked: Sequence[tuple[Name, Probe]]) -> Script:
     """The script of what a session was asked."""
     held = HeldWeights()
     frames = []
@@ -90,7 +115,7 @@ class First:
         self.is_loaded = True
         return self.session.load()
 
-    def find(self, name: bytes) -> int | None:
+    def find(self, name: Name) -> int | None:
         """Where this probe is in the script, if its answer is still to come."""
         try:
             return self.script.names.index(name, self._at)
@@ -132,7 +157,7 @@ class Foresight(Session):
     ) -> None:
         given = reserve.forge, submission, reserve.limits, reserve.packages
         super().__init__(*given, reserve=reserve, helpers=reserve.helpers)
-        self.asked: list[tuple[bytes, Probe]] = []
+        self.asked: list[tuple[Name, Probe]] = []
         self._fingerprints = fingerprints
         self._misses = 0
         self._first: First | None = None
@@ -180,7 +205,7 @@ class Foresight(Session):
             return super().isolation
         return self._told.session.isolation
 
-    def _foresee(self, name: bytes) -> Observation | None:
+    def _foresee(self, name: Name) -> Observation | None:
         """The answer that is on its way, or None where the second worker has to give it."""
         if self._first is None or self.is_cut:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.model import Array, Departure, Message, Step
 from grader.trace.landmarks import Landmark
 from grader.trace.recognise import Recognised

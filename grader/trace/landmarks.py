@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.definition import linear, split_heads
 from grader.model import Array
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.model import Array
 from grader.trace.landmarks import WILD, Landmark
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.model import Array, Step
 from grader.trace.landmarks import landmarks
 from grader.trace.recognise import check_part, recognise

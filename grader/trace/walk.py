@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.model import Step, Stride
 from grader.trace.trail import Trail
 from grader.trace.words import in_letters

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.bank.draw import Problem
+from grader.bank.problem import Problem
 from grader.model import Array, Step
 from grader.trace.trail import Trail
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from grader.bank.bench import Bench, agrees
 from grader.bank.checks.copies import PROBLEM, excuse, raised_in
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import Finding, failed, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.layout.places import BIASES
 from grader.model import Case, Observation
@@ -77,8 +77,12 @@ def _call(bench: Bench, problem: Problem, kind: str) -> Observation:
 def _give(problem: Problem, names: tuple[str, ...]) -> Problem:
     """The same with the other weights that the worker passes, for these projections."""
     weights = problem.weights
-    given = {n: FACTOR * w for n in names if (w := getattr(weights, n)) is not None}
-    return replace(problem, weights=replace(weights, **given))
+
+    def make() -> Problem:
+        given = {n: FACTOR * w for n in names if (w := getattr(weights, n)) is not None}
+        return replace(problem, weights=replace(weights, **given))
+
+    return problem.once(("given", *names), make)
 
 
 def _known(bench: Bench) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from grader.bank.ahead import Posed, judges
 from grader.bank.bench import Bench
 from grader.bank.checks.gradients import gradients_seen
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.bank.problem import Problem
 from grader.model import Array, Case, Message, Observation
 
 

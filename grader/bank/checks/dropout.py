@@ -1,64 +1,27 @@
-"""Checks on dropout, by reading the attention weights back out of the output.
+"""Checks on dropout, by the attention weights that are read back out of the output.
 
-With no more keys than head dimensions the values of one head are linearly independent, so the
-weights that were really applied follow from the output: context = output through the inverse of
-the output projection, weights = context through the pseudo-inverse of the values. Whether what
-comes out is w, 0 or w / (1 - p) then tells where dropout acted and how it was scaled.
+Whether what was applied is w, 0 or w / (1 - p) tells where dropout acted and how it was scaled.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from grader.bank.applied import NOISE, SIZES, apply
 from grader.bank.bench import Bench
 from grader.bank.comparison import compare
-from grader.bank.draw import GAIN, Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
-from grader.definition import split_heads
-from grader.model import Array, Case, Observation
+from grader.model import Case
 
-SIZES = {"batch": 48, "q_len": 6, "kv_len": 6, "d_model": 18, "num_heads": 3}
 AXES = ("batch", "heads", "queries", "keys")
 # Of one comparison; a file meets fewer than a thousand.
 FALSE_ALARM = 1e-10
-# A step in float32 is right in a float64 module too. Its noise, made larger by the inverses, stays
-# below NOISE for weights that are not tiny; where one is, its ratio to itself says nothing.
-CLEAR = 1e-2
-NOISE = 0.05
-FIRM = 1e-2
 STEP = 1e-3
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What two training calls applied, and what they returned.
-
-    `ratios` [2, b, h, q, k] are applied weights over right ones, `clear` [b, h, q, k] says where
-    they mean something, `residual` how badly any weights fit the output at all; `returned` are
-    the returned weights and `weights` the right ones.
-    """
-
-    ratios: Array
-    clear: Array
-    residual: float
-    returned: tuple[Array | None, ...]
-    weights: Array
-
-    @property
-    def dropped(self) -> Array:
-        """[2, b, h, q, k]: True where a weight was dropped."""
-        return np.abs(self.ratios) < NOISE
-
-    @property
-    def seen(self) -> Array:
-        """The ratios of both calls that mean something, in one row."""
-        return self.ratios[:, self.clear].reshape(-1)
 
 
 def is_off_in_eval(bench: Bench, case: Case, probability: float) -> Finding:
@@ -92,7 +55,7 @@ def repeats_in_eval(bench: Bench, case: Case) -> Finding:
 
 def is_on_in_training(bench: Bench, case: Case, probability: float) -> Finding:
     """In training weights are dropped, and other ones in each call."""
-    applied = _apply(bench, case, probability)
+    applied = apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
     if np.allclose(applied.seen, 1.0, atol=NOISE):
@@ -119,7 +82,7 @@ def drops_weights(
     bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None = None
 ) -> Finding:
     """Single attention weights are dropped, at the rate asked for, and nothing else is."""
-    applied = _apply(bench, case, probability, mask)
+    applied = apply(bench, case, probability, mask)
     if isinstance(applied, Finding):
         return applied
     dropped = np.abs(applied.seen) < NOISE
@@ -138,7 +101,7 @@ def drops_each_by_itself(bench: Bench, case: Case, probability: float) -> Findin
     And at no place of an axis is the rate another. Two weights agree (both kept or both dropped)
     with probability p^2 + (1 - p)^2 when each has its own draw.
     """
-    applied = _apply(bench, case, probability)
+    applied = apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
     agreement = probability**2 + (1 - probability) ** 2
@@ -161,7 +124,7 @@ def drops_each_by_itself(bench: Bench, case: Case, probability: float) -> Findin
 
 def scales_inversely(bench: Bench, case: Case, probability: float) -> Finding:
     """What is kept grows by 1 / (1 - p)."""
-    applied = _apply(bench, case, probability)
+    applied = apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
     kept = applied.seen[np.abs(applied.seen) > NOISE]
@@ -175,7 +138,7 @@ def scales_inversely(bench: Bench, case: Case, probability: float) -> Finding:
 
 def returns_weights_in_training(bench: Bench, case: Case, probability: float) -> Finding:
     """The returned weights are those before dropout, or those that were applied."""
-    applied = _apply(bench, case, probability)
+    applied = apply(bench, case, probability)
     if isinstance(applied, Finding):
         return applied
     for returned, ratios in zip(applied.returned, applied.ratios):
@@ -233,66 +196,3 @@ def _is_off(share: float, expected: float, count: int) -> bool:
         if got > 0
     )
     return count * divergence > math.log(2 / FALSE_ALARM)
-
-
-def _apply(
-    bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None = None
-) -> Applied | Finding:
-    """Weights applied in training, seen once for all the cases that ask."""
-    make = functools.partial(_look, bench, case, probability, mask)
-    return bench.remember(("dropout", probability, str(mask)), make)
-
-
-def _look(
-    bench: Bench, case: Case, probability: float, mask: Mapping[str, str] | None
-) -> Applied | Finding:
-    if not bench.plan.has_dropout:
-        return failed("dropout.no-argument")
-    problem = with_orthogonal_output(bench.draw(f"dropout {probability} {mask}", SIZES, mask=mask))
-    calls = (bench.call(problem), bench.call(problem))
-    options: dict[str, Any] = {"dropout": probability, "train": True}
-    options["seed"] = bench.seed & 0xFFFF
-    seen = bench.run(bench.probe(problem, calls=calls, **options))
-    return trouble(seen) or _read(bench, case, problem, seen)
-
-
-def with_orthogonal_output(problem: Problem) -> Problem:
-    """The same with an output projection whose inverse makes no error larger."""
-    if problem.weights.Wo is None:
-        return problem
-    turned, _ = np.linalg.qr(problem.weights.Wo)
-    return replace(problem, weights=replace(problem.weights, Wo=turned * GAIN))
-
-
-def _read(bench: Bench, case: Case, problem: Problem, seen: Observation) -> Applied | Finding:
-    acts = bench.expect(case, problem)
-    if acts.weights.shape != problem.sizes.scores or not np.isfinite(acts.v).all():
-        # Of a known mistake that has no weights of each query for each key.
-        return failed("dropout.no-output")
-    answers = [bench.answer(seen, call) for call in range(2)]
-    left, spread, right = np.linalg.svd(acts.v, full_matrices=False)  # b h k r, b h r, b h r d
-    # Values that nearly depend on each other tell little about their weights.
-    firm = spread[..., -1] > FIRM * spread[..., 0]
-    safely = np.where(spread > 1e-15 * spread[..., :1], spread, np.inf)[..., None, :]
-    inverse = (right.swapaxes(-1, -2) / safely) @ left.swapaxes(-1, -2)  # b h d k
-    ratios, residual = [], 0.0
-    safe = np.where(np.abs(acts.weights) > CLEAR, acts.weights, np.inf)
-    for output, _ in answers:
-        if output is None or output.shape != acts.output.shape:
-            return failed("dropout.no-output")
-        if not np.isfinite(output).all():
-            return failed("dropout.not-finite")
-        merged = output if problem.weights.bo is None else output - problem.weights.bo
-        if problem.weights.Wo is not None:
-            merged = merged @ np.linalg.inv(problem.weights.Wo).T
-        context = split_heads(merged, problem.sizes.num_heads)  # b h q d
-        weights = context @ inverse  # b h q k
-        off = np.abs(weights @ acts.v - context).max() / np.abs(context).max(initial=1e-30)
-        residual = max(residual, float(off))
-        ratios.append(weights / safe)
-    clear = (np.abs(acts.weights) > CLEAR) & firm[..., None, None]
-    if not clear.any():
-        # Of a known mistake that leaves no weight to drop.
-        return failed("dropout.no-output")
-    returned = tuple(answer.weights for answer in answers)
-    return Applied(np.stack(ratios), clear, residual, returned, acts.weights)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from grader.bank.applied import with_orthogonal_output
 from grader.bank.bench import Bench, in_training
-from grader.bank.checks.dropout import with_orthogonal_output
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.definition import split_heads
 from grader.model import Array, Case, Message
@@ -134,7 +134,7 @@ def drops_where_it_may(bench: Bench, case: Case, probability: float) -> Finding:
 def _drops_no_values(bench: Bench, case: Case, probability: float) -> Finding:
     drawn = with_orthogonal_output(bench.draw(case, ALIKE))
     inputs = tuple(np.repeat(x[:, :1], x.shape[1], axis=1) for x in drawn.inputs)
-    problem = replace(drawn, inputs=inputs)
+    problem = drawn.once("alike", lambda: replace(drawn, inputs=inputs))
     seen = _train_twice(bench, problem, probability)
     if isinstance(seen, Finding):
         return seen

@@ -9,8 +9,8 @@ import numpy as np
 
 from grader.bank.bench import Bench
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import Finding, trouble
+from grader.bank.problem import Problem
 from grader.definition import Weights
 from grader.model import Array, Case
 from grader.precision import PRECISIONS
@@ -27,7 +27,8 @@ def averages_large_values(
     bench: Bench, case: Case, mask: Mapping[str, str] | None = None
 ) -> Finding:
     """In float16 values near its limit are averaged without a sum that does not fit."""
-    problem = _enlarge(bench.draw(case, mask=mask, dtype="float16"))
+    drawn = bench.draw(case, mask=mask, dtype="float16")
+    problem = drawn.once("enlarged", lambda: _enlarge(drawn))
     seen = bench.run(bench.probe(problem))
     return trouble(seen) or compare(bench, case, problem, seen, named=False)
 
@@ -36,10 +37,8 @@ def tells_faint_scores_apart(
     bench: Bench, case: Case, mask: Mapping[str, str] | None = None
 ) -> Finding:
     """Scores of 1e-4, and some of exactly 0, are scores like any other."""
-    problem = bench.draw(case, mask=mask)
-    fainter = _fade(problem, problem.weights)
-    inputs = tuple(_silence(x) for x in problem.inputs)
-    problem = replace(problem, inputs=inputs, weights=fainter)
+    drawn = bench.draw(case, mask=mask)
+    problem = drawn.once("faint", lambda: _quieten(drawn))
     seen = bench.run(bench.probe(problem))
     return trouble(seen) or compare(bench, case, problem, seen, named=False)
 
@@ -51,7 +50,8 @@ def adds_up_small_shares(bench: Bench, case: Case) -> Finding:
     """
     # With keys of their own a few queries show it.
     sizes = MANY if len(bench.contract.inputs) == 1 else {**MANY, "q_len": 8}
-    problem = _outweigh(bench.draw(case, sizes, dtype="float16"))
+    drawn = bench.draw(case, sizes, dtype="float16")
+    problem = drawn.once("outweighed", lambda: _outweigh(drawn))
     seen = bench.run(bench.probe(problem))
     return trouble(seen) or compare(bench, case, problem, seen, named=False)
 
@@ -61,6 +61,12 @@ def _silence(x: Array) -> Array:
     quiet = x.copy()
     quiet[:, 0] = 0.0
     return quiet
+
+
+def _quieten(problem: Problem) -> Problem:
+    """The same with scores near 0, some of them exactly."""
+    inputs = tuple(_silence(x) for x in problem.inputs)
+    return replace(problem, inputs=inputs, weights=_fade(problem, problem.weights))
 
 
 def _fade(problem: Problem, weights: Weights) -> Weights:

@@ -8,11 +8,11 @@ import numpy as np
 
 from grader.bank.bench import Bench
 from grader.bank.checks.gradients import gradients_seen, movable, name_gradients, shift
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.definition import Activations, Store, attend, exact
-from grader.derivatives import differentiate
+from grader.derivatives import Gradients, differentiate
 from grader.model import Array, Case, Message, Status
 from grader.precision import PRECISIONS, distance, size, ways
 
@@ -43,12 +43,13 @@ def matches_second_gradients(
     charged = bench.charged_elsewhere(case)
     steps = bench.steps(charged)
     got = gradients_seen(bench, seen)
-    across = {key: rng.normal(size=x.shape) for key, x in movable(bench, problem).items()}
+    values = movable(bench, problem)
+    across = {key: rng.normal(size=x.shape) for key, x in values.items()}
     slope = sum(_along(got.get(key), way) for key, way in across.items())
     wanted = 0.0
     for one, other in CORNERS:
-        there = shift(bench, problem, (one * STEP, along), (other * STEP, across))
-        wanted += one * other * float((there.expect(steps).output * cotangent).sum())
+        there = shift(bench, problem, values, (one * STEP, along), (other * STEP, across))
+        wanted += one * other * float((there.work_out(steps).output * cotangent).sum())
     wanted /= 4 * STEP**2
     if not abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
         return failed("gradient.second", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
@@ -102,22 +103,10 @@ def _allow(
     and one for all parameters: where a gradient is 0, as the key bias's, it is the noise of others.
     Every second of the ways will do, since the way back rounds much more than the way there.
     """
-    weights, heads, visible = problem.weights, problem.sizes.num_heads, problem.visible
     precision = PRECISIONS[problem.dtype]
-    cotangent = problem.right.blank(cotangent, visible)
-
-    def back(acts: Activations, store: Store) -> dict[str, dict[str, Array]]:
-        gradients = differentiate(weights, *problem.attended, acts, cotangent, store, problem.right)
-        return name_gradients(bench, problem, cotangent, gradients)
-
-    exactly = back(problem.truth, exact)
-    rounded = [
-        back(
-            attend(weights, *problem.attended, heads, visible, way, precision.store),
-            precision.store,
-        )
-        for way in ways(problem.right, precision.store, problem.weights)[::2]
-    ]
+    cotangent = problem.right.blank(cotangent, problem.visible)
+    evaluated = problem.once("autocast", lambda: _evaluate(problem, cotangent))
+    exactly, *rounded = (name_gradients(bench, problem, cotangent, one) for one in evaluated)
     found = []
     for of, expected in exactly.items():
         off = (distance(run[of][name], expected[name]) for run in rounded for name in expected)
@@ -125,3 +114,18 @@ def _allow(
         allowed = max(precision.factor * max(off), precision.floor * largest)
         found.append((of, expected, allowed))
     return found
+
+
+def _evaluate(problem: Problem, cotangent: Array) -> list[Gradients]:
+    """Exact gradients first, then those of right ways with every intermediate rounded."""
+    weights, heads, visible = problem.weights, problem.sizes.num_heads, problem.visible
+    rounding, steps = PRECISIONS[problem.dtype].store, problem.right
+
+    def back(acts: Activations, store: Store) -> Gradients:
+        return differentiate(weights, *problem.attended, acts, cotangent, store, steps)
+
+    runs = (
+        attend(weights, *problem.attended, heads, visible, way, rounding)
+        for way in ways(steps, rounding, weights)[::2]
+    )
+    return [back(problem.truth, exact), *(back(run, rounding) for run in runs)]

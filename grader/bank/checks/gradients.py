@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from grader.bank.bench import Bench, in_training
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.bank.problem import Problem
 from grader.derivatives import Gradients, differentiate
 from grader.layout.elements import SHARED
 from grader.model import Array, Case, Message, Observation
@@ -87,9 +87,8 @@ def gradients_seen(bench: Bench, seen: Observation) -> Named[Array | None]:
 def expect(bench: Bench, problem: Problem, cotangent: Array, of: str) -> dict[str, Array]:
     """The definition's gradients under the candidate's own names."""
     cotangent = problem.right.blank(cotangent, problem.visible)
-    gradients = differentiate(
-        problem.weights, *problem.attended, problem.truth, cotangent, steps=problem.right
-    )
+    known = problem.weights, *problem.attended, problem.truth, cotangent
+    gradients = problem.once("gradients", lambda: differentiate(*known, steps=problem.right))
     return name_gradients(bench, problem, cotangent, gradients)[of]
 
 
@@ -130,8 +129,8 @@ def _follow(
         if key in values and (array is None or array.shape != values[key].shape):
             return failed("gradient.missing", name=key[1])
     for _ in range(DIRECTIONS):
-        ahead, behind, slope = _move(bench, problem, got, rng)
-        ends = [(p.expect(steps).output * cotangent).sum() for p in (ahead, behind)]
+        ahead, behind, slope = _move(bench, problem, values, got, rng)
+        ends = [(p.work_out(steps).output * cotangent).sum() for p in (ahead, behind)]
         wanted = (ends[0] - ends[1]) / (2 * STEP)
         if not abs(slope - wanted) <= 1e-3 * max(1.0, abs(wanted)):
             return failed("gradient.slope", got=f"{slope:.4g}", expected=f"{wanted:.4g}")
@@ -139,14 +138,18 @@ def _follow(
 
 
 def _move(
-    bench: Bench, problem: Problem, got: Named[Array | None], rng: np.random.Generator
+    bench: Bench,
+    problem: Problem,
+    values: Named[Array],
+    got: Named[Array | None],
+    rng: np.random.Generator,
 ) -> tuple[Problem, Problem, float]:
     """The problem a small step ahead and behind, and the slope that the gradients claim."""
-    values = movable(bench, problem)
     moved = {key: rng.normal(size=values[key].shape) for key in got if key in values}
     with np.errstate(all="ignore"):
         slope = sum(float((_known(got[key]) * way).sum()) for key, way in moved.items())
-    return shift(bench, problem, (STEP, moved)), shift(bench, problem, (-STEP, moved)), slope
+    ahead, behind = (shift(bench, problem, values, (one, moved)) for one in (STEP, -STEP))
+    return ahead, behind, slope
 
 
 def movable(bench: Bench, problem: Problem) -> Named[Array]:
@@ -157,10 +160,12 @@ def movable(bench: Bench, problem: Problem) -> Named[Array]:
     return inputs | {("parameters", name): array for name, array in theta.items()}
 
 
-def shift(bench: Bench, problem: Problem, *moves: tuple[float, Named[Array]]) -> Problem:
-    """The problem some way along each of these directions."""
+def shift(
+    bench: Bench, problem: Problem, values: Named[Array], *moves: tuple[float, Named[Array]]
+) -> Problem:
+    """The problem some way along each of these directions; `values` are what is `movable`."""
     assert bench.layout is not None
-    values = movable(bench, problem)
+    values = dict(values)
     for step, along in moves:
         values |= {key: values[key] + step * way for key, way in along.items()}
     inputs = tuple(values["inputs", name] for name in bench.contract.inputs)

@@ -8,8 +8,8 @@ from typing import Any
 
 from grader.bank.bench import Bench
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.model import Case, Observation, Status
 from grader.variations import share_heads

@@ -9,8 +9,8 @@ import numpy as np
 
 from grader.bank.bench import Answer, Bench
 from grader.bank.comparison import compare, judge_answer
-from grader.bank.draw import Problem
 from grader.bank.findings import Finding, failed, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.model import Case, Observation, Status
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bank.bench import Bench
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.bank.problem import Problem
 from grader.model import Array, Case
 
 

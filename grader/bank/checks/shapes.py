@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from grader.bank.bench import Bench
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.bank.problem import Problem
 from grader.model import Array, Case, Status
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from grader.bank.bench import Bench
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.model import Call, Case, Input, Message, Observation, Status
 
@@ -32,7 +32,7 @@ def keeps_no_state(
     others = [bench.remask(case, first, m["kind"], m["form"]) for m in masks or ()]
     if not others:
         other = bench.draw(case, sizes or {"batch": 3, "q_len": 4, "kv_len": 6})
-        others = [replace(other, weights=first.weights)] * repeats
+        others = [other.with_weights_of(first)] * repeats
     problems = [first, *others, first]
     calls = tuple(bench.call(problem) for problem in problems)
     seen = bench.run(bench.probe(first, calls=calls))
@@ -49,7 +49,7 @@ def keeps_no_state(
 def survives_a_cast(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
     """A module used in float32 and then cast to float64 is right in float64."""
     problem = bench.draw(case, mask=mask, dtype="float32")
-    exact = replace(problem, dtype="float64")
+    exact = problem.once("float64", lambda: replace(problem, dtype="float64"))
     calls = (bench.call(problem), bench.call(exact))
     seen = bench.run(bench.probe(problem, calls=calls, recast="float64"))
     return trouble(seen) or compare(bench, case, exact, seen, 1)

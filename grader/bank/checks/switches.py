@@ -10,8 +10,8 @@ import numpy as np
 
 from grader.bank.bench import Bench, agrees
 from grader.bank.comparison import compare, difference
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, trouble
+from grader.bank.problem import Problem
 from grader.calling import CallPlan, NotOfferedError
 from grader.calling.masks import MASKS
 from grader.model import Array, Case, Message, Observation, Status

@@ -9,8 +9,8 @@ import numpy as np
 
 from grader.bank.bench import Bench
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, failed, letters, trouble
+from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.model import Array, Case, Observation, Status
 
@@ -49,7 +49,7 @@ def takes_empty_inputs(bench: Bench, case: Case, axes: list[str]) -> Finding:
     not wrong: what is judged is an answer that does come back.
     """
     base = bench.draw(case)
-    problems = [replace(bench.draw(case, {axis: 0}), weights=base.weights) for axis in axes]
+    problems = [bench.draw(case, {axis: 0}).with_weights_of(base) for axis in axes]
     seen = bench.run(bench.probe(base, calls=tuple(bench.call(p) for p in problems)))
     judged = 0
     for number, (axis, problem) in enumerate(zip(axes, problems)):

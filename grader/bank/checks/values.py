@@ -9,8 +9,8 @@ from typing import Any
 from grader.bank.ahead import Posed, judges
 from grader.bank.bench import Bench, in_training
 from grader.bank.comparison import compare
-from grader.bank.draw import Problem
 from grader.bank.findings import PASSED, Finding, letters, trouble
+from grader.bank.problem import Problem
 from grader.calling.plan import put
 from grader.model import Case, Input, Message, Observation, Status
 
@@ -99,7 +99,8 @@ def reads_what_it_tells_apart(bench: Bench, case: Case) -> Finding:
 def takes_one_tensor_for_all(bench: Bench, case: Case) -> Finding:
     """The very same tensor as query, key and value is self-attention, and nothing else."""
     base = bench.draw(case, {"q_len": 5, "kv_len": 5})
-    problem = replace(base, inputs=base.inputs[:1] * len(base.inputs))
+    inputs = base.inputs[:1] * len(base.inputs)
+    problem = base.once("one tensor", lambda: replace(base, inputs=inputs))
     first, *others = bench.call(problem)
     sequences = len(base.inputs) - 1
     same = [i._replace(storage="same") for i in others[:sequences] if isinstance(i, Input)]
