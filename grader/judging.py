@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 
 from grader.bank.ahead import POSES, Ahead, Posed
 from grader.bank.bench import Bench
@@ -72,7 +71,7 @@ def judge(case: Case, bench: Bench, blocked: Verdict | None) -> Verdict:
         return _verdict(case, Outcome.ERROR, 0.0, ours)
     outcome = Outcome.PASSED if finding.credit == 1.0 else Outcome.FAILED
     points = finding.credit * case.points
-    return replace(_verdict(case, outcome, points, finding.message), mistake=finding.mistake)
+    return _verdict(case, outcome, points, finding.message, finding.mistake)
 
 
 def examine(case: Case, bench: Bench) -> Finding:
@@ -92,5 +91,11 @@ def examine(case: Case, bench: Bench) -> Finding:
     return finding
 
 
-def _verdict(case: Case, outcome: Outcome, points: float, message: Message | None) -> Verdict:
-    return Verdict(case.id, case.area, outcome, points, case.points, message)
+def _verdict(
+    case: Case,
+    outcome: Outcome,
+    points: float,
+    message: Message | None,
+    mistake: str | None = None,
+) -> Verdict:
+    return Verdict(case.id, case.area, outcome, points, case.points, message, mistake)

@@ -132,7 +132,7 @@ class Bench:
         wanted = Sizes(**(sizes or {}))
         crossed |= isinstance(case, Case) and case.area == "cross-attention"
         if len(self.contract.inputs) == 1 or (self.contract.one_length and not crossed):
-            wanted = replace(wanted, kv_len=wanted.q_len)
+            wanted = wanted.with_one_length()
         wanted = wanted.with_heads_of(self.contract.head_multiple)
         if self.layout is not None and self.layout.kv_heads:
             wanted = replace(wanted, kv_heads=self.layout.kv_heads)
@@ -244,7 +244,7 @@ class Bench:
 
     def inputs_in_call(self) -> list[str]:
         """The contract's inputs in the order of the candidate's arguments."""
-        names = dict(zip(self.plan.sequences(), self.contract.inputs))
+        names = dict(zip(self.plan.sequences, self.contract.inputs))
         return [names[slot.role] for slot in self.plan.forward if slot.role in names]
 
     def expect(self, case: Case, problem: Problem) -> Activations:

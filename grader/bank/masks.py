@@ -38,6 +38,10 @@ class Sizes:
         """The shape of the attention scores, [b, h, q, k]."""
         return self.batch, self.num_heads, self.q_len, self.kv_len
 
+    def with_one_length(self) -> Sizes:
+        """The same with as many keys as queries."""
+        return self if self.kv_len == self.q_len else replace(self, kv_len=self.q_len)
+
     def with_heads_of(self, multiple: int) -> Sizes:
         """The same with the next head size that is a multiple of this."""
         width = -(-self.head_width // multiple) * multiple

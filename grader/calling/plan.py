@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -161,7 +162,7 @@ class CallPlan:
 
         Raises NotOfferedError where the file takes no mask that could say the same.
         """
-        tensors = dict(zip(self.sequences(), inputs))
+        tensors = dict(zip(self.sequences, inputs))
         masks = self._masks(mask, sizes, dtype)
         call: list[Input | Option] = []
         # Sequences first, wherever they stand in the signature: gradients come back in this order.
@@ -227,6 +228,7 @@ class CallPlan:
             raise NotOfferedError("mask")
         return Option(None, slot.name)
 
+    @functools.cached_property
     def sequences(self) -> list[str]:
         """The roles of the tensors it takes, query first, in the definition's order."""
         known = ("query", "key", "value", "context")
@@ -234,17 +236,17 @@ class CallPlan:
 
     def arrange(self, x: Array) -> Array:
         """[b, l, m] -> the file's own order of axes."""
-        return np.ascontiguousarray(x.transpose([BATCH_FIRST.split().index(a) for a in self._axes]))
+        return np.ascontiguousarray(x.transpose(self._turns[0]))
 
     def restore(self, x: Array) -> Array:
         """The file's own order of axes -> [b, l, m]; of another rank, as it is."""
-        if x.ndim != len(self._axes):
-            return x
-        return x.transpose([self._axes.index(axis) for axis in BATCH_FIRST.split()])
+        return x.transpose(self._turns[1]) if x.ndim == len(self._turns[1]) else x
 
-    @property
-    def _axes(self) -> list[str]:
-        return self.axes.split()
+    @functools.cached_property
+    def _turns(self) -> tuple[list[int], list[int]]:
+        """The order of axes from [b, l, m] to the file's own, and back."""
+        usual, own = BATCH_FIRST.split(), self.axes.split()
+        return [usual.index(axis) for axis in own], [own.index(axis) for axis in usual]
 
     def _masks(self, mask: Array | None, sizes: Sequence[int], dtype: str) -> dict[str, Input]:
         slots = {slot.role: slot for slot in self.forward if slot.role in MASKS}
@@ -254,8 +256,8 @@ class CallPlan:
             return {role: item for role, item in found.items() if item}
 
         # One that must be given, and has nothing to say, shows everything.
-        everything = np.ones(tuple(sizes), dtype=bool)
-        spare = write({role: everything for role, slot in slots.items() if slot.required})
+        wanted = [role for role, slot in slots.items() if slot.required]
+        spare = write(dict.fromkeys(wanted, np.ones(tuple(sizes), bool))) if wanted else {}
         if mask is None:
             return spare
         for said in ways_to_say(mask, sizes, slots):

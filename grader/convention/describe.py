@@ -47,7 +47,7 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
         numbers = ", ".join(f"{name} = {role}" for name, role in plan.globals.items())
         yield Message("convention.globals", {"numbers": numbers})
     order = plan.axes.upper().replace("M", "D").replace(" ", ", ")
-    sequences = [slot for slot in plan.forward if slot.role in plan.sequences()]
+    sequences = [slot for slot in plan.forward if slot.role in plan.sequences]
     alone = len(sequences) == 1
     called = ", ".join(slot.name or "x" if alone else _argument(slot) for slot in sequences)
     yield Message("convention.call", {"arguments": called, "axes": f"[{order}]"})

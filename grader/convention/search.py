@@ -176,7 +176,7 @@ class Search:
         ):
             for forward in itertools.islice(propose_forwards(cls), MAX_FORWARDS):
                 plan = CallPlan(cls.name, cls.line, build, forward, numbers, weights=None)
-                if one_length and len(plan.sequences()) == 1:
+                if one_length and len(plan.sequences) == 1:
                     continue
                 try:
                     yield from self._ways(plan, one_length, head_multiple)
@@ -184,7 +184,7 @@ class Search:
                     break
 
     def _ways(self, plan: CallPlan, one_length: bool, head_multiple: int) -> Iterator[Way]:
-        names = plan.sequences()
+        names = plan.sequences
         inputs = ("x",) if len(names) == 1 else tuple(names)
         contract = Contract(inputs, "attention", False, one_length=one_length)
         contract = replace(contract, head_multiple=head_multiple)

@@ -54,17 +54,21 @@ def name_mistakes(
             root = next((r.id for r in roots if _follows(verdict, r, masked)), None)
             verdicts[at] = replace(verdict, mistake=root)
     said = "\n".join(statement.said for statement in statements)
-    seen = [replace(v, mistake=name_seen(v, verdicts, said)) for v in verdicts]
+    seen = [_named(v, name_seen(v, verdicts, said)) for v in verdicts]
     by_sizes = name_by_sizes(exercise, verdicts)
     if by_sizes:
         seen = [replace(v, mistake=by_sizes) if _is_open(v) else v for v in seen]
     named = {v.mistake for v in seen if v.mistake}
-    followed = [replace(v, mistake=name_what_follows(v, named)) for v in seen]
+    followed = [_named(v, name_what_follows(v, named)) for v in seen]
     raised = {_raised(v): v.mistake for v in followed if v.mistake}
     return tuple(
         replace(v, mistake=raised.get(_raised(v))) if v.mistake is None and _raised(v) else v
         for v in followed
     )
+
+
+def _named(verdict: Verdict, mistake: str | None) -> Verdict:
+    return verdict if mistake == verdict.mistake else replace(verdict, mistake=mistake)
 
 
 def _raised(verdict: Verdict) -> tuple[object, ...] | None:

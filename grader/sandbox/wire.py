@@ -55,9 +55,11 @@ def to_array(blob: Blob) -> Array:
         wide = np.frombuffer(blob.data, dtype="<u2").astype(np.uint32) << 16
         return wide.view(np.float32).astype(np.float64).reshape(blob.shape)
     array = np.frombuffer(blob.data, dtype=NUMPY[blob.dtype]).reshape(blob.shape)
+    if array.dtype.kind != "f" or array.dtype == np.float64:
+        return array
     # A NaN may be of a kind that numpy warns of; it is a value like any other here.
     with np.errstate(invalid="ignore"):
-        return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
+        return array.astype(np.float64)
 
 
 def write_probe(

@@ -65,10 +65,10 @@ STAGES = ("input", "projection", "scores", "scaled", "weights", "context", "outp
 
 def landmarks(problem: Problem) -> list[Landmark]:
     """Every tensor worth recognising, the plainest names first."""
-    with np.errstate(all="ignore"):
-        return _landmarks(problem)
+    return problem.once("landmarks", lambda: _landmarks(problem))
 
 
+@np.errstate(all="ignore")
 def _landmarks(problem: Problem) -> list[Landmark]:
     acts, weights = problem.truth, problem.weights
     query, key, value = problem.attended

@@ -159,8 +159,9 @@ def _label(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     letters = ["" for _ in shape]
     along: dict[str, list[int]] = {}
-    for letter, coordinate in zip(landmark.axes, coordinates):
-        along[letter] = [axis for axis in range(len(shape)) if _varies(coordinate, axis)]
+    varying = [_varying(coordinates, axis + 1) for axis in range(len(shape))]
+    for at, letter in enumerate(landmark.axes):
+        along[letter] = [axis for axis, varies in enumerate(varying) if varies[at]]
         for axis in along[letter]:
             letters[axis] += letter
     # An axis cut in two is still itself, as long as nothing else runs along its parts.
@@ -172,10 +173,12 @@ def _label(
     return tuple(letters), tuple(scrambled)
 
 
-def _varies(coordinate: Array, axis: int) -> bool:
+def _varying(coordinates: Array, axis: int) -> list[bool]:
+    """For each axis of the landmark, whether it runs along this one of the tensor."""
     # fmin and fmax pass over NaN; along an axis with no known value both give NaN.
-    low, high = np.fmin.reduce(coordinate, axis=axis), np.fmax.reduce(coordinate, axis=axis)
-    return bool((high > low).any())
+    low, high = np.fmin.reduce(coordinates, axis=axis), np.fmax.reduce(coordinates, axis=axis)
+    varies: list[bool] = (high > low).reshape(len(coordinates), -1).any(axis=1).tolist()
+    return varies
 
 
 def _check_mask(

@@ -151,12 +151,9 @@ def _describe(entry: Any) -> tuple[str, tuple[int, ...]]:
 
 def _count(shape: tuple[int, ...]) -> int:
     # A zero hides the others: 0 x 2^31 x 2^31 is an empty payload with an absurd shape.
-    total = 1
-    for size in shape:
-        total *= max(size, 1)
-        if total > MAX_PAYLOAD:
-            raise FrameError("a tensor is too large")
-    return 0 if 0 in shape else total
+    if math.prod([size or 1 for size in shape]) > MAX_PAYLOAD:
+        raise FrameError("a tensor is too large")
+    return math.prod(shape)
 
 
 def _refuse(constant: str) -> NoReturn:
