@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from grader.convention.found import Match
@@ -69,7 +70,8 @@ def match_wrong(
     """The same with one known mistake made, among the likeliest layouts; none of `besides`."""
     for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
         is_shown = show(trials, layout, contract)
-        for mistake in _shown(contract, rank, layout):
+        named = rank == 0 and layout.places["Wq"].fused == 1
+        for mistake in _shown(contract, rank < CERTAIN, named):
             if mistake.id not in besides and is_shown([mistake]):
                 return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
     return None
@@ -83,15 +85,16 @@ def match_names(
     return Match(named_layout(proposals) if linear else None, contract)
 
 
-def _shown(contract: Contract, rank: int, layout: Layout) -> Iterator[Mistake]:
+@functools.lru_cache(maxsize=64)
+def _shown(contract: Contract, likely: bool, named: bool) -> tuple[Mistake, ...]:
     """The mistakes that show where no mask is given, by each way to make them.
 
     Only the likeliest layouts are tried with all of them: most are the same function of another
     layout, or need not be looked for where the parameters have been misread.
     """
-    named = rank == 0 and layout.places["Wq"].fused == 1
-    for mistake in known_for(contract):
-        if mistake.id in RELABELLED and not named:
-            continue
-        if mistake.is_structural or contract.causal:
-            yield from mistake.ways() if rank < CERTAIN else [mistake]
+    shown = (
+        mistake
+        for mistake in known_for(contract)
+        if (named or mistake.id not in RELABELLED) and (mistake.is_structural or contract.causal)
+    )
+    return tuple(way for one in shown for way in (one.ways() if likely else [one]))

@@ -8,6 +8,7 @@ tokens the weights tell which keys are seen, and no mask that shows others needs
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from enum import Enum, auto
 
@@ -47,6 +48,9 @@ class Screen:
         # Queries and keys play no part where the values are made as they should be.
         self.plain = (self.right.finish, layout.of_values)
         self.every = (self.right.finish, layout.wide, layout.kv_heads, *layout.places.values())
+        # What is in the trials under longer keys, for this reading.
+        self._spans: dict[tuple[object, ...], Span] = {}
+        self._allowed: dict[tuple[object, ...], bool] = {}
 
     def may_be_right(self) -> bool:
         """False where the values, as they are, are not what came back for one token."""
@@ -68,8 +72,10 @@ class Screen:
 
     def passes(self, mistakes: Sequence[Mistake]) -> bool:
         """False where the module cannot have made these mistakes and no others."""
-        shown = tuple(one.alone_steps for one in mistakes if one.alone_steps)
-        span = self._span(shown, mistakes)
+        shown = tuple([one.alone_steps for one in mistakes if one.alone_steps])
+        if shown not in self._spans:
+            self._spans[shown] = self._span(shown, mistakes)
+        span = self._spans[shown]
         if span is Span.NONE:
             return False
         if span is not Span.UNKNOWN:
@@ -118,22 +124,26 @@ class Screen:
 
     def _fits_pattern(self, mistakes: Sequence[Mistake]) -> bool:
         """By which keys are seen of several tokens."""
-        told = self.drawn.told
-        if self.plain not in told:
-            told[self.plain] = self._read_pattern(self.right)
-        pattern: Pattern | None = told[self.plain]
+        pattern = self._pattern
         if pattern is None:
             return False
         if pattern is ANYTHING or not all(one.keeps_pattern for one in mistakes):
             return True
-        ways = [one.steps["visible"] for one in mistakes if "visible" in one.steps]
-        key = self.plain, self.contract, *ways
-        if key not in told:
+        ways = tuple([one.steps["visible"] for one in mistakes if "visible" in one.steps])
+        if ways not in self._allowed:
             shown = seen_by_itself(self.contract, self.drawn.problem.sizes)
             for way in ways:
                 shown = None if shown is None else way(shown)
-            told[key] = pattern.allows(None if shown is None else shown[0, 0])
-        return bool(told[key])
+            self._allowed[ways] = pattern.allows(None if shown is None else shown[0, 0])
+        return self._allowed[ways]
+
+    @functools.cached_property
+    def _pattern(self) -> Pattern | None:
+        told = self.drawn.told
+        if self.plain not in told:
+            told[self.plain] = self._read_pattern(self.right)
+        pattern: Pattern | None = told[self.plain]
+        return pattern
 
     def _read_pattern(self, steps: Steps) -> Pattern | None:
         drawn = self.drawn

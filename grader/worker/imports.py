@@ -27,7 +27,9 @@ TORCH = {
     *("torch", "functorch", "torchgen", "sympy", "mpmath", "networkx", "jinja2", "markupsafe"),
     *("filelock", "fsspec", "typing_extensions", "opt_einsum", "packaging"),
 }
-# Words of a source that say what will be imported when it comes to them.
+COMMENT = re.compile(r"#.*")
+# Words of a source that say what will be imported when it comes to them. Some of these imports take
+# a second: what is only spoken of, or part of a longer name, is no such word.
 LATE = {
     "assert_close": "torch.distributed.tensor",
     "checkpoint": "torch._dynamo",
@@ -37,8 +39,7 @@ LATE = {
     "matplotlib": "matplotlib.backends.backend_agg",
     "vmap": "torch._functorch.predispatch",
     "functorch": "torch._functorch.predispatch",
-    "torch.func.": "torch._functorch.predispatch",
-    "torch.func import": "torch._functorch.predispatch",
+    "torch.func": "torch._functorch.predispatch",
 }
 # Their import does something: opens a browser, prints, starts programs or runs tests.
 NEVER = re.compile(
@@ -56,8 +57,13 @@ def named_in(source: str) -> list[str]:
         for statement in STATEMENT.finditer(source)
         for name in statement[1].split(" import ")[0].split(",")
     }
-    found |= {module for word, module in LATE.items() if word in source}
+    code = COMMENT.sub("", source)
+    found |= {module for word, module in LATE.items() if _is_said(word, code)}
     return sorted(filter(NAME.fullmatch, found))[:MAX_NAMES]
+
+
+def _is_said(word: str, code: str) -> bool:
+    return word in code and re.search(rf"\b{re.escape(word)}\b", code) is not None
 
 
 def may_import(name: str, packages: Sequence[str]) -> bool:
