@@ -105,4 +105,4 @@ def test_lanes_of_a_course_have_zygotes_that_rehearse(monkeypatch):
     asked = []
     monkeypatch.setattr(work, "open_forge", lambda **options: asked.append(options))
     work.Lane().open()
-    assert asked == [{"rehearsed": True}]
+    assert asked == [{"rehearsed": True, "stem": None}]

@@ -12,6 +12,7 @@ import math
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 import time
 from collections import Counter, deque
@@ -23,8 +24,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from grader.course.work import Done, Task, prepare, work
+from grader.course.work import LANE, Done, Task, prepare, work
 from grader.model import Message
+from grader.sandbox.twins import open_stem
 
 # Enough that no lane waits for the next, few enough that memory stays flat.
 AHEAD = 3
@@ -52,12 +54,13 @@ class Local:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Done]:
         """What became of each task, as it comes; LOST where its lane did not survive it."""
-        return stream(work, tasks, self._start, self.lanes * AHEAD)
+        with open_stem(self.lanes) as stem:
+            yield from stream(work, tasks, lambda: self._start(stem), self.lanes * AHEAD)
 
-    def _start(self) -> Executor:
+    def _start(self, stem: socket.socket | None) -> Executor:
         # Spawned: a process forked from one with threads may wait for ever.
         context = multiprocessing.get_context("spawn")
-        return Pool(self.lanes, context, _begin, (self.banks,))
+        return Pool(self.lanes, context, _begin, (self.banks, stem))
 
 
 class Pool(ProcessPoolExecutor):
@@ -156,11 +159,12 @@ def _chunks(tasks: Iterable[Task], size: int, ahead: int) -> Iterator[list[Task]
         yield [held.popleft() for _ in range(math.ceil(len(held) / ahead))]
 
 
-def _begin(banks: tuple[Path, ...]) -> None:
+def _begin(banks: tuple[Path, ...], stem: socket.socket | None) -> None:
     # Ctrl-C is for the one who started the batch, and a lane ends with that one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     prepare(banks)
+    LANE.stem = stem
 
 
 def _end_with(parent: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,11 +40,13 @@ class Lane(threading.local):
     """What a thread of a process keeps from task to task: conversations do not mix."""
 
     forge: Forge | None = None
+    # Where a zygote is to be had that has imported torch.
+    stem: socket.socket | None = None
 
     def open(self) -> Forge:
         """The zygote of this process, started when it is first needed."""
         if self.forge is None:
-            self.forge = open_forge(rehearsed=True)
+            self.forge = open_forge(rehearsed=True, stem=self.stem)
             # Ended with the process, in whichever way processes of a pool end.
             Finalize(None, self.close, exitpriority=10)
             atexit.register(self.close)

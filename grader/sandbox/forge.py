@@ -9,12 +9,13 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Protocol
 
 from grader.errors import ClosedError, LateError, ProtocolError, ZygoteError
 from grader.sandbox.launch import Launched, can_fork, command, launch_worker, launch_zygote
 from grader.sandbox.line import Line, Output
+from grader.sandbox.twins import Twin, launch_twin
 from grader.worker import protocol
 
 START_SECONDS = 120.0
@@ -70,15 +71,18 @@ class Forge(Protocol):
 
 
 def open_forge(
-    launched: Launched | None = None, fork: bool | None = None, rehearsed: bool = False
+    launched: Launched | None = None,
+    fork: bool | None = None,
+    rehearsed: bool = False,
+    stem: socket.socket | None = None,
 ) -> Forge:
     """The forge for this system, on a zygote that may be on its way up already.
 
     One for many files is `rehearsed`: up a little later, and its workers are smaller and quicker.
+    Its zygote is a twin of the one at the other end of `stem`, where there is such.
     """
     if launched is not None or (can_fork() if fork is None else fork):
-        program = command("rehearsed") if rehearsed else ()
-        return Zygote(launched or launch_zygote(program), program)
+        return Zygote(launched, command("rehearsed") if rehearsed else (), stem)
     return Spawner()
 
 
@@ -106,12 +110,21 @@ class Forked:
 class Zygote:
     """Our end of the socket to a zygote."""
 
-    launched: Launched
-    # What it is started with again; without one, as usual.
+    given: InitVar[Launched | None] = None
+    # What it is started with, and again; without one, as usual.
     program: Sequence[str] = ()
+    # Where it is asked for first.
+    stem: socket.socket | None = None
     request: int = 0
     workers: set[int] = field(default_factory=set)
     _environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self, given: Launched | None) -> None:
+        self.launched = given or self._launch()
+
+    def _launch(self) -> Launched:
+        twin = None if self.stem is None else launch_twin(self.stem)
+        return twin or launch_zygote(self.program)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -121,12 +134,26 @@ class Zygote:
 
     def _greet(self) -> None:
         if not self._environment:
-            greeting, _ = self._receive(START_SECONDS)
+            greeting = self._await_greeting()
             if "No module named 'torch'" in greeting.get("failed", ""):
                 raise ZygoteError("zygote.no-torch")
             if "failed" in greeting:
                 raise ZygoteError("zygote.failed", detail=greeting["failed"])
+            if isinstance(self.launched.process, Twin):
+                self.launched.process.meet(int(greeting["pid"]))
+            greeting.pop("pid", None)
             self._environment.update(greeting)
+
+    def _await_greeting(self) -> dict[str, Any]:
+        try:
+            return self._receive(START_SECONDS)[0]
+        except ZygoteError:
+            if self.stem is None:
+                raise
+            # What this would be a twin of has ended, and why is for one's own zygote to say.
+            self.stem = None
+            self.restart()
+            return self._receive(START_SECONDS)[0]
 
     def make(self, output: Output) -> Forked:
         """Fork a worker on three fresh pipes; the zygote keeps none of them."""
@@ -161,7 +188,7 @@ class Zygote:
         """A new zygote in place of one that was killed or stopped."""
         self.launched.control.close()
         self._kill()
-        self.launched = launch_zygote(self.program)
+        self.launched = self._launch()
         self._environment.clear()
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 WORKER = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
 
@@ -40,11 +41,25 @@ ENVIRONMENT = {
 PASSED_ON = ("SYSTEMROOT", "LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
+class Process(Protocol):
+    """What a zygote runs in."""
+
+    pid: int
+
+    def wait(self, timeout: float) -> object:
+        """Until it has ended; raises subprocess.TimeoutExpired."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once, if it has not ended."""
+        ...
+
+
 @dataclass
 class Launched:
     """A zygote on its way up: its process, and our end of the socket to it."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     control: socket.socket
 
 

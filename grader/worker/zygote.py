@@ -2,7 +2,8 @@
 
 It holds no expected value and runs no candidate code. Requests arrive as single datagrams on a
 socket: `fork` (with the three pipe ends of the new worker) answers the process id, `end` kills a
-worker and answers how it ended. With no `fork` on this system the same program runs one worker.
+worker and answers how it ended, and `twin` makes another zygote, which greets on the socket that
+came with it. With no `fork` on this system the same program runs one worker.
 """
 
 from __future__ import annotations
@@ -37,9 +38,7 @@ def serve(mode: str, arguments: list[str]) -> None:
     except Exception as error:
         _answer(control, 0, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(1)
-    _answer(control, 0, environment())
-    _adopt_orphans()
-    _hide_memory()
+    _begin(control)
     running: set[int] = set()
     while True:
         data, descriptors = _receive(control)
@@ -50,6 +49,10 @@ def serve(mode: str, arguments: list[str]) -> None:
             os._exit(0)
         prefix = protocol.read_prefix(data[: protocol.PREFIX_SIZE])
         request, _ = protocol.unpack(data[protocol.PREFIX_SIZE :], b"")
+        if request["op"] == "twin":
+            # It is asked by many on one socket, so the answer is the twin's own greeting.
+            control = _twin(control, descriptors)
+            continue
         if request["op"] == "fork":
             reply = _fork(control, descriptors)
             running.add(reply["pid"])
@@ -58,6 +61,36 @@ def serve(mode: str, arguments: list[str]) -> None:
             reply = _end(request["pid"])
             _end_orphans(running)
         _answer(control, prefix.request, reply)
+
+
+def _begin(control: socket.socket) -> None:
+    _answer(control, 0, {**environment(), "pid": str(os.getpid())})
+    _adopt_orphans()
+    _hide_memory()
+
+
+def _twin(control: socket.socket, descriptors: list[int]) -> socket.socket:
+    """Fork a zygote that serves the socket given; the socket that is served from now on."""
+    # Each twin ends with those that it serves, whenever that is.
+    signal.signal(signal.SIGCHLD, _bury)
+    pid = os.fork()
+    if pid == 0:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        control.close()
+        control = socket.socket(fileno=descriptors[0])
+        _begin(control)
+        return control
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return control
+
+
+def _bury(*_: Any) -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            continue
+    except ChildProcessError:
+        return
 
 
 def warm() -> None:
@@ -180,7 +213,11 @@ def _end(pid: int) -> dict[str, Any]:
 
 def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     width = array.array("i").itemsize
-    data, ancillary, _, _ = control.recvmsg(DATAGRAM, socket.CMSG_SPACE(8 * width))
+    try:
+        data, ancillary, _, _ = control.recvmsg(DATAGRAM, socket.CMSG_SPACE(8 * width))
+    except ConnectionResetError:
+        # Closed as well, by one who has not read the greeting.
+        return b"", []
     found = array.array("i")
     for _, kind, content in ancillary:
         if kind == socket.SCM_RIGHTS:
