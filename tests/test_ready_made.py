@@ -7,6 +7,7 @@ import pytest
 from grader.model import Outcome, Probe, Status
 from grader.sandbox import launch
 from grader.texts import load_texts
+from grader.worker import scan
 
 pytestmark = pytest.mark.skipif(not launch.can_fork(), reason="Linux")
 
@@ -216,3 +217,14 @@ def test_words_to_look_at_are_flagged(grade_source):
     words = [("sys.settrace", 2), ("f_back", 3), ("f_globals", 3), ("mha_worker", 4)]
     assert sorted(report.flags) == sorted([*words, ("tb_frame", 5)])
     assert grade_source(OWN).flags == ()
+
+
+@pytest.mark.parametrize("letters", ["ｅval", "𝐞𝐯𝐚𝐥", "ᵉval"])
+def test_words_in_other_letters_are_flagged(grade_source, letters):
+    assert grade_source(f"x = 1\n{letters}('2')\n").flags == (("eval", 2),)
+
+
+@pytest.mark.parametrize("word", sorted(scan.WORDS | scan.ATTRIBUTES))
+def test_each_word_is_found_where_it_stands(word):
+    text = f"x = 1\nimport {word}\n" if "__" not in word else f"x = 1\n{word}\n"
+    assert (word, 2) in scan.find_flags(text)

@@ -7,6 +7,7 @@ is concluded from what is found.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 # Names as they are written, from the first on; what lies below them counts too.
@@ -22,6 +23,10 @@ WORDS = {
 ATTRIBUTES = {"f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame"}
 # A method may be called eval; these are the same wherever they stand.
 ANYWHERE = ATTRIBUTES | {word for word in WORDS if word.startswith("__")}
+# What the text of a file has to hold if any of them is in it.
+SAID = re.compile(
+    rf"\b(?:{'|'.join(sorted(word.rpartition('.')[2] for word in WORDS | ATTRIBUTES))})\b"
+)
 MAX_FOUND = 20
 
 
@@ -30,6 +35,9 @@ def find_flags(source: str) -> list[tuple[str, int]]:
 
     Names given in an import count under their whole name.
     """
+    # A name may be written with other letters that Python takes for these.
+    if source.isascii() and not SAID.search(source):
+        return []
     try:
         tree = ast.parse(source)
         found: dict[str, int] = {}
