@@ -16,7 +16,7 @@ from grader.precision import Allowance, Tolerance, allow
 from grader.rehearsal import Rehearsal
 
 # Problems with the steps by which they were worked out: a file with its mistakes needs some dozens.
-REMEMBERED = 512
+REMEMBERED = 192
 T = TypeVar("T")
 
 
