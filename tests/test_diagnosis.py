@@ -70,6 +70,7 @@ SIGNS = [
     ("global-switch-turned", fail("dropout.repeats"), "forward> torch.manual_seed(0)"),
     ("dropout-repeats", fail("dropout.repeats")),
     ("dropout-not-inverted", fail("dropout.scale")),
+    ("dropout-renormalised", fail("dropout.renormalised")),
     ("dropout-misplaced", fail("dropout.elsewhere")),
     ("dropout-shared", fail("dropout.together")),
     ("dropout-rate-wrong", fail("dropout.rate")),

@@ -13,7 +13,15 @@ from typing import Any
 
 from grader.definition import add_query, share_dead_rows
 from grader.mistakes.mistake import Mistake
-from grader.mistakes.variants import masking, normalising, projections, regrouping, scales
+from grader.mistakes.variants import (
+    fusing,
+    masking,
+    normalising,
+    projections,
+    regrouping,
+    scales,
+    windows,
+)
 from grader.model import Array, Contract
 
 # Under a wrong mask it cannot be told what a row that sees nothing would do.
@@ -24,6 +32,12 @@ PADDING = ("padding-mask", "combined-masks", DEAD)
 JOINED = ("combined-masks", "padding-mask", DEAD)
 SCALING = ("scaling",)
 SHAPES = ("shapes", "scaling")
+# What is added to the sum of a softmax, after and before the largest score is taken away; less than
+# that is too little to be told from what is right.
+PADDED = (
+    *map(normalising.padded_shifted, (1e-2, 1e-1, 1.0)),
+    *map(normalising.padded_bare, (1.0, 1e-1, 1e-2, 1e-3)),
+)
 CROSS = ("cross-attention", "shapes")
 
 
@@ -74,6 +88,7 @@ ENTRIES = (
     scaled("scale-by-sqrt-length", scales.by_sqrt_axis(-1), scales.by_sqrt_axis(-2)),
     scaled("scale-by-sqrt-batch", scales.by_sqrt_axis(0)),
     scaled("scale-by-fourth-root", scales.by_fourth_root),
+    scaled("scale-by-another-power", *map(scales.by_power, (2.0, 1.5, 0.75, 1 / 3, -1.0))),
     scaled("scale-floored", scales.by_floored_root),
     scaled("scale-multiplied", scales.multiplied),
     scaled("scores-negated", scales.negated),
@@ -88,6 +103,12 @@ ENTRIES = (
     normalised("log-softmax", normalising.logarithm),
     normalised(
         "softmax-not-normalised", normalising.bare_exponentials, normalising.shifted_exponentials
+    ),
+    Mistake(
+        "softmax-denominator-padded",
+        SCALING,
+        {"softmax": normalising.padded_shifted(1e-3)},
+        others=tuple({"softmax": way} for way in PADDED),
     ),
     normalised("argmax-for-softmax", normalising.largest_only),
     Mistake("weights-transposed", SCALING, {"mix": normalising.mix_transposed}),
@@ -126,6 +147,19 @@ ENTRIES = (
         {"merge": regrouping.unfold_samples},
     ),
     projected("one-head-for-all", heads=regrouping.first_for_all),
+    projected(
+        "first-head-shared",
+        {"heads": regrouping.first_key},
+        {"heads": regrouping.first_value},
+        {"heads": regrouping.first_key_and_value},
+        {"heads": regrouping.first_query},
+    ),
+    projected(
+        "output-slice-shared",
+        {"merge": regrouping.merge_into(0)},
+        {"merge": regrouping.merge_into(-1)},
+    ),
+    projected("fused-split-by-view", *({"heads": way} for way in fusing.WAYS)),
     projected("activation-inside", heads=regrouping.rectified),
     projected("output-projection-unused", project=projections.skip),
     projected("output-projection-twice", project=projections.twice),
@@ -153,6 +187,7 @@ ENTRIES = (
     Mistake("key-ignored", CROSS, {"inputs": projections.value_for_key}, inputs=3),
     Mistake("key-value-swapped", CROSS, {"inputs": projections.exchanged}, inputs=3),
     Mistake("context-ignored", CROSS, {"inputs": projections.query_for_all}, inputs=2),
+    projected("window-imposed", *windows.ways(1, 2, 3, 4), square=True),
     masked("mask-inverted", MASKS, masking.inverted),
     masked("causal-diagonal-hidden", CAUSAL, masking.without_diagonal, causal=True),
     masked("causal-one-ahead", CAUSAL, masking.one_ahead, causal=True),

@@ -87,6 +87,8 @@ def drops_weights(
         return applied
     dropped = np.abs(applied.seen) < NOISE
     kept = applied.seen[~dropped]
+    if applied.residual <= 1e-3 and applied.renormalised:
+        return failed("dropout.renormalised")
     if applied.residual > 1e-3 or (kept.size and np.ptp(kept) > NOISE * np.abs(kept).max()):
         return failed("dropout.elsewhere")
     share = float(dropped.mean())
@@ -120,6 +122,12 @@ def drops_each_by_itself(bench: Bench, case: Case, probability: float) -> Findin
             if _is_off(share, probability, here.size):
                 return failed("dropout.uneven", axis=name, got=f"{share:.3f}", expected=probability)
     return PASSED
+
+
+def is_renormalised(bench: Bench, case: Case, probability: float) -> bool:
+    """True where the weights that are kept are divided by their sum."""
+    applied = apply(bench, case, probability)
+    return isinstance(applied, Applied) and applied.residual <= 1e-3 and applied.renormalised
 
 
 def scales_inversely(bench: Bench, case: Case, probability: float) -> Finding:
