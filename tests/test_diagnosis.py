@@ -131,7 +131,11 @@ SIGNS = [
         fail("values.differ", "large-logits-float32"),
         "forward> scores = scores.clamp(-50, 50)",
     ),
-    ("fill-too-small", fail("values.differ", "hidden-however-large")),
+    (
+        "fill-too-small",
+        fail("values.differ", "hidden-however-large"),
+        "forward> scores = scores.masked_fill(~mask, -50.0)",
+    ),
     ("exp-overflow", fail("values.not-finite", "large-logits-float32")),
     ("wrong-cross-length", fail("shape.differs", "more-keys")),
     ("state-kept", fail("values.differ", "no-state")),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from grader.definition import add_query, share_dead_rows
@@ -32,10 +33,10 @@ PADDING = ("padding-mask", "combined-masks", DEAD)
 JOINED = ("combined-masks", "padding-mask", DEAD)
 SCALING = ("scaling",)
 SHAPES = ("shapes", "scaling")
-# What is added to the sum of a softmax, after and before the largest score is taken away; less than
-# that is too little to be told from what is right.
+# What is added to the sum of a softmax, after and before the largest score is taken away. Less than
+# that is too little to be told from what is right as other mistakes are.
 PADDED = (
-    *map(normalising.padded_shifted, (1e-2, 1e-1, 1.0)),
+    *map(normalising.padded_shifted, (1e-2, 1e-1, 1.0, 1e-4)),
     *map(normalising.padded_bare, (1.0, 1e-1, 1e-2, 1e-3)),
 )
 CROSS = ("cross-attention", "shapes")
@@ -226,6 +227,14 @@ ENTRIES = (
     filled("mask-filled-with-minus-ten", masking.fill_with(-10.0)),
     filled("mask-added-as-is", masking.add_as_it_is),
     filled("mask-filled-with-plus", masking.subtract_hidden),
+)
+# Those that are told by how far, and where, a file is off by little.
+FAINT = tuple(
+    replace(mistake, steps={"softmax": way(by)})
+    for mistake in ENTRIES
+    if mistake.id == "softmax-denominator-padded"
+    for way in (normalising.padded_shifted, normalising.padded_bare)
+    for by in (1e-4, 1e-5, 1e-6)
 )
 CATALOGUE: dict[str, Mistake] = {mistake.id: mistake for mistake in ENTRIES}
 

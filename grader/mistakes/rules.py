@@ -176,6 +176,7 @@ RULES = (
         r"values\.differ",
         case=r"hidden-however-large",
         among=r"large-logits|masked-scores|large-values",
+        source=r"fill|where|[fi]info|\d+e\d|\d{3,}",
     ),
     Rule(
         "exp-overflow",
@@ -236,8 +237,13 @@ FOLLOWS = {
     "dead-rows-not-zero": (r"mask-form-misread", DEAD_IN_SOME),
     # Large values come among queries and keys.
     "fused-split-by-view": ("", r"values\.not-finite large-values-float16"),
-    # What is subtracted before the exponentials matters then, and is often cut off from the graph.
-    "softmax-denominator-padded": ("", r"gradient\.(slope|second)"),
+    # What is subtracted before the exponentials matters then, and is often cut off from the graph;
+    # and where little is added, it is told only after some cases.
+    "softmax-denominator-padded": (
+        "",
+        r"gradient\.(slope|second)"
+        r"|values\.differ (one-token|one-head|as-many-heads-as-dimensions|other-sizes)",
+    ),
     # Where all that a softmax runs over is hidden, there is nothing to divide by.
     "softmax-over-queries": ("", NOT_FINITE),
     "softmax-over-heads": ("", NOT_FINITE),
