@@ -159,6 +159,8 @@ class Search:
         may_be_causal = TRIANGLES.search(source) is not None
         several = functools.partial(match_plain, causal=may_be_causal)
         yield from ((way, PLAIN, several) for way in likely[:1] if not placed)
+        told = functools.partial(several, told=True)
+        yield from ((way, PLAIN, told) for way in likely[1:] if not placed)
 
     def alone(self, way: Way) -> Way:
         """The same with what came of one token, where something came of more."""

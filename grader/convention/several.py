@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from grader.convention.found import Match
 from grader.convention.matching import show
+from grader.convention.screen import Screen
 from grader.convention.trials import Trials
 from grader.layout import Layout
 from grader.mistakes import Mistake, known_for, pairs_of
@@ -27,12 +28,20 @@ def match_several(
     contract: Contract,
     proposals: Sequence[Layout],
     trials: Trials,
+    *,
+    told: bool = False,
 ) -> Match | None:
-    """The first of the likeliest layouts, and the mistakes that give what was returned."""
+    """The first of the likeliest layouts, and the mistakes that give what was returned.
+
+    Or only of those whose values are `told` by one token, as always where there is a residual.
+    """
     if not trials.drawn:
         return None
     known = [m for m in known_for(contract) if m.is_structural or contract.causal]
-    for made, layout in _suspects(contract, proposals[:LAYOUTS], known, trials):
+    likeliest = [] if told or contract.residual else proposals[:LAYOUTS]
+    suspects = _suspects(contract, likeliest, known, trials)
+    alike = (([], layout) for layout in _told(contract, proposals, likeliest, trials))
+    for made, layout in itertools.chain(suspects, alike):
         is_shown = show(trials, layout, contract)
         for pair in pairs_of(known, made, contract.causal):
             if is_shown([*made, *pair]):
@@ -46,10 +55,11 @@ def match_plain(
     trials: Trials,
     *,
     causal: bool,
+    told: bool = False,
 ) -> Match | None:
-    """The same under each contract without a residual, and causal ones if asked for."""
-    own = [c for c in contracts if not c.residual and c.causal <= causal]
-    found = (match_several(contract, proposals, trials) for contract in own)
+    """The same under each contract, causal ones if asked for; those with a residual at last."""
+    own = sorted((c for c in contracts if c.causal <= causal), key=lambda c: c.residual)
+    found = (match_several(contract, proposals, trials, told=told) for contract in own)
     return next((match for match in found if match), None)
 
 
@@ -67,3 +77,22 @@ def _suspects(
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
             fitting = (([way], layout) for way in ways if is_shown([way]))
             yield from itertools.islice(fitting, FITTING)
+
+
+def _told(
+    contract: Contract, proposals: Sequence[Layout], tried: Sequence[Layout], trials: Trials
+) -> Iterator[Layout]:
+    """A few more that read the same roles in another order, of whose values one token is made."""
+    others = (layout for layout in proposals if trials.alone and layout not in tried)
+    alike = (layout for layout in others if _has_roles_of(proposals[0], layout))
+    told = (layout for layout in alike if Screen(trials, layout, contract).has_values())
+    yield from itertools.islice(told, LAYOUTS)
+
+
+def _has_roles_of(first: Layout, other: Layout) -> bool:
+    """True where the same projections serve as q, k and v: else one mistake looks like another."""
+    roles = [
+        {role: (place.weight, place.slot) for role, place in layout.places.items()}
+        for layout in (first, other)
+    ]
+    return roles[0] == roles[1]

@@ -239,6 +239,10 @@ FOLLOWS = {
     "fused-split-by-view": ("", r"values\.not-finite large-values-float16"),
     # What is subtracted before the exponentials matters then, and is often cut off from the graph;
     # and where little is added, it is told only after some cases.
+    "softmax-not-normalised": (
+        "",
+        r"gradient\.(slope|second)|values\.not-finite large-values-float16",
+    ),
     "softmax-denominator-padded": (
         "",
         r"gradient\.(slope|second)"
