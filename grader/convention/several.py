@@ -39,9 +39,7 @@ def match_several(
         return None
     known = [m for m in known_for(contract) if m.is_structural or contract.causal]
     likeliest = [] if told or contract.residual else proposals[:LAYOUTS]
-    suspects = _suspects(contract, likeliest, known, trials)
-    alike = (([], layout) for layout in _told(contract, proposals, likeliest, trials))
-    for made, layout in itertools.chain(suspects, alike):
+    for made, layout in _suspects(contract, proposals, likeliest, known, trials):
         is_shown = show(trials, layout, contract)
         for pair in pairs_of(known, made, contract.causal):
             if is_shown([*made, *pair]):
@@ -65,11 +63,15 @@ def match_plain(
 
 def _suspects(
     contract: Contract,
+    proposals: Sequence[Layout],
     layouts: Sequence[Layout],
     known: Sequence[Mistake],
     trials: Trials,
 ) -> Iterator[tuple[list[Mistake], Layout]]:
-    """Each layout with nothing known yet, then with each mistake that one token shows."""
+    """Each of `layouts` with nothing known yet, then with each mistake that one token shows.
+
+    At last a few others whose values that token is made of.
+    """
     yield from (([], layout) for layout in layouts)
     for layout in layouts:
         is_shown = show(Trials(trials.alone), layout, contract)
@@ -77,6 +79,7 @@ def _suspects(
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
             fitting = (([way], layout) for way in ways if is_shown([way]))
             yield from itertools.islice(fitting, FITTING)
+    yield from (([], layout) for layout in _told(contract, proposals, layouts, trials))
 
 
 def _told(

@@ -35,7 +35,8 @@ class Mistake:
     `causal` mistakes make sense only where the module builds the causal mask itself, and some
     only with so many `inputs`, with as many keys as queries (`square`), or where masks may differ
     between heads. `others` are further steps by which the same fault is made, with other numbers:
-    what a module does to the rows that its wrong mask leaves empty, say.
+    what a module does to the rows that its wrong mask leaves empty, say. Of many ways the first few
+    are `usual`: beside another mistake only those are looked for.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Mistake:
     square: bool = False
     per_head: bool = False
     others: tuple[Mapping[str, Any], ...] = ()
+    usual: int | None = None
 
     @property
     def is_structural(self) -> bool:
@@ -144,7 +146,8 @@ def pairs_of(
     What is done to weights that a mask hides shows only where something is `hiding`; and what is
     done to empty rows, never.
     """
-    ways = [way for one in known for way in one.ways() if way == one or way.shows(hiding)]
+    usual = ((one, way) for one in known for way in one.ways()[: one.usual])
+    ways = [way for one, way in usual if way == one or way.shows(hiding)]
     open_ways = [way for way in ways if are_compatible(made, way)]
     for one, other in itertools.combinations(open_ways, 2):
         if one.id != other.id and are_compatible([one], other):

@@ -39,9 +39,14 @@ def taken_apart(
     return regroup
 
 
+# The likeliest first.
 WAYS = tuple(
     taken_apart(view, split, count)
     for count in (3, 2)
-    for view in (counted_first, counted_second)
-    for split in (split_heads, split_by_view)
+    for view, split in (
+        (counted_first, split_heads),
+        (counted_second, split_by_view),
+        (counted_second, split_heads),
+        (counted_first, split_by_view),
+    )
 )
