@@ -1,4 +1,4 @@
-"""Mistakes that are a number, a reach or a slice: named in each of their ways, and never too soon."""
+"""Mistakes that are a number, a reach or a slice: named in each of their ways, never too soon."""
 
 from pathlib import Path
 
@@ -76,13 +76,15 @@ def test_one_slice_of_the_output_matrix_for_all_heads_is_named(part, grade_sourc
     assert named(report)[0] == "output-slice-shared"
 
 
-@pytest.mark.parametrize("shape", ["3, B, L, D", "B, 3, L, D"])
-def test_fused_projection_that_is_viewed_apart_is_named(shape, grade_source):
+@pytest.mark.parametrize(
+    ("shape", "parts"),
+    [("3, B, L, D", "q, k, v"), ("B, 3, L, D", "q, k, v"), ("3, B, L, D", "k, q, v")],
+)
+def test_fused_projection_that_is_viewed_apart_is_named(shape, parts, grade_source):
     axis = shape.split(", ").index("3")
-    lines = f"B, L, D = x.shape\n        q, k, v = self.qkv(x).view({shape}).unbind({axis})"
-    source = swap(*FUSED).replace(QKV, lines)
-    report = grade_source(source, SELF)
-    assert named(report)[0] == "fused-split-by-view"
+    lines = f"B, L, D = x.shape\n        {parts} = self.qkv(x).view({shape}).unbind({axis})"
+    report = grade_source(swap(*FUSED).replace(QKV, lines), SELF)
+    assert named(report) == ["fused-split-by-view"]
 
 
 def test_mask_after_the_softmax_that_is_made_up_for_has_no_name(grade_source):

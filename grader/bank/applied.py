@@ -52,6 +52,8 @@ class Applied:
     @property
     def renormalised(self) -> bool:
         """True where in each row that lost weights the others are divided by their sum."""
+        if self.residual > 1e-3:
+            return False
         kept = self.clear & ~self.dropped
         lost = (self.clear & self.dropped).any(axis=-1) & kept.any(axis=-1)
         most = np.where(kept, self.ratios, -np.inf).max(axis=-1)[lost]

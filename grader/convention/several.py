@@ -7,13 +7,14 @@ What does show, on the way of the values, is taken first, and two more are looke
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from grader.convention.found import Match
 from grader.convention.matching import show
 from grader.convention.screen import Screen
 from grader.convention.trials import Trials
+from grader.convention.way import Way
 from grader.layout import Layout
 from grader.mistakes import Mistake, known_for, pairs_of
 from grader.model import Contract
@@ -24,27 +25,30 @@ LAYOUTS = 2
 FITTING = 2
 
 
+Suspects = Iterable[tuple[list[Mistake], Layout]]
+
+
 def match_several(
     contract: Contract,
     proposals: Sequence[Layout],
     trials: Trials,
     *,
-    told: bool = False,
+    anyhow: bool = False,
 ) -> Match | None:
     """The first of the likeliest layouts, and the mistakes that give what was returned.
 
-    Or only of those whose values are `told` by one token, as always where there is a residual.
+    Then that of whose values one token is made, if it is made of none of those, or `anyhow`: with
+    the features of all heads in another order, and a weight of 1 for each, it is made of them too.
     """
     if not trials.drawn:
         return None
-    known = [m for m in known_for(contract) if m.is_structural or contract.causal]
-    likeliest = [] if told or contract.residual else proposals[:LAYOUTS]
-    for made, layout in _suspects(contract, proposals, likeliest, known, trials):
-        is_shown = show(trials, layout, contract)
-        for pair in pairs_of(known, made, contract.causal):
-            if is_shown([*made, *pair]):
-                return Match(layout, replace(contract, wide=layout.wide), True, (*made, *pair))
-    return None
+    likeliest = proposals[:LAYOUTS]
+    told = find_told(contract, proposals, trials)
+    others = [layout for layout in told if layout not in likeliest]
+    further = others[:1] if anyhow or len(others) == len(told) else []
+    suspects = _suspects(contract, likeliest, trials)
+    alone: Suspects = (([], layout) for layout in further)
+    return _match(contract, itertools.chain(suspects, alone), trials)
 
 
 def match_plain(
@@ -53,43 +57,76 @@ def match_plain(
     trials: Trials,
     *,
     causal: bool,
-    told: bool = False,
 ) -> Match | None:
-    """The same under each contract, causal ones if asked for; those with a residual at last."""
-    own = sorted((c for c in contracts if c.causal <= causal), key=lambda c: c.residual)
-    found = (match_several(contract, proposals, trials, told=told) for contract in own)
-    return next((match for match in found if match), None)
+    """The same under each contract without a residual, and causal ones if asked for.
 
-
-def _suspects(
-    contract: Contract,
-    proposals: Sequence[Layout],
-    layouts: Sequence[Layout],
-    known: Sequence[Mistake],
-    trials: Trials,
-) -> Iterator[tuple[list[Mistake], Layout]]:
-    """Each of `layouts` with nothing known yet, then with each mistake that one token shows.
-
-    At last a few others whose values that token is made of.
+    Under those with one, and in `match_told` under all, only of layouts that are told: all but a
+    few are ruled out by one token, and the others take longest.
     """
+    own = [c for c in contracts if not c.residual and c.causal <= causal]
+    found = (match_several(contract, proposals, trials, anyhow=True) for contract in own)
+    match = next((match for match in found if match), None)
+    around = [c for c in contracts if c.residual]
+    return match or match_told(around, proposals, trials, causal=causal)
+
+
+def match_told(
+    contracts: Sequence[Contract],
+    proposals: Sequence[Layout],
+    trials: Trials,
+    *,
+    causal: bool,
+) -> Match | None:
+    """Several mistakes in layouts that are told by one token."""
+    for contract in contracts:
+        if contract.causal <= causal:
+            told = find_told(contract, proposals, trials)
+            match = _match(contract, (([], layout) for layout in told), trials)
+            if match:
+                return match
+    return None
+
+
+def find_told(contract: Contract, proposals: Sequence[Layout], trials: Trials) -> Sequence[Layout]:
+    """Those of whose values one token is made; they read the likeliest's roles in some order."""
+    if not trials.alone:
+        return []
+    alike = (layout for layout in proposals if _has_roles_of(proposals[0], layout))
+    told = (layout for layout in alike if Screen(trials, layout, contract).has_values())
+    return list(itertools.islice(told, LAYOUTS + 1))
+
+
+def is_told(way: Way, positions: Sequence[str]) -> bool:
+    """True where one token is made of values read in this way, so that no other need be tried."""
+    contracts = way.contracts(positions)
+    return any(find_told(contract, way.proposals, way.trials) for contract in contracts)
+
+
+def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | None:
+    known = _known(contract)
+    for made, layout in suspects:
+        is_shown = show(trials, layout, contract)
+        own = [mistake for mistake in known if layout.is_fused or not mistake.fused]
+        for pair in pairs_of(own, made, contract.causal):
+            if is_shown([*made, *pair]):
+                return Match(layout, replace(contract, wide=layout.wide), True, (*made, *pair))
+    return None
+
+
+def _known(contract: Contract) -> Sequence[Mistake]:
+    return [m for m in known_for(contract) if m.is_structural or contract.causal]
+
+
+def _suspects(contract: Contract, layouts: Sequence[Layout], trials: Trials) -> Suspects:
+    """Each layout with nothing known yet, then with each mistake that one token shows."""
     yield from (([], layout) for layout in layouts)
+    known = _known(contract)
     for layout in layouts:
         is_shown = show(Trials(trials.alone), layout, contract)
         if not is_shown([]):
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
             fitting = (([way], layout) for way in ways if is_shown([way]))
             yield from itertools.islice(fitting, FITTING)
-    yield from (([], layout) for layout in _told(contract, proposals, layouts, trials))
-
-
-def _told(
-    contract: Contract, proposals: Sequence[Layout], tried: Sequence[Layout], trials: Trials
-) -> Iterator[Layout]:
-    """A few more that read the same roles in another order, of whose values one token is made."""
-    others = (layout for layout in proposals if trials.alone and layout not in tried)
-    alike = (layout for layout in others if _has_roles_of(proposals[0], layout))
-    told = (layout for layout in alike if Screen(trials, layout, contract).has_values())
-    yield from itertools.islice(told, LAYOUTS)
 
 
 def _has_roles_of(first: Layout, other: Layout) -> bool:

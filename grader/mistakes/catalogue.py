@@ -64,11 +64,13 @@ def projected(
     *others: dict[str, Any],
     square: bool = False,
     usual: int | None = None,
+    fused: bool = False,
     **steps: Any,
 ) -> Mistake:
     """Heads or projections that are not what they should be."""
     first, *rest = [steps, *others] if steps else others
-    return Mistake(id_, SHAPES, first, square=square, others=tuple(rest), usual=usual)
+    limits = {"square": square, "fused": fused}
+    return Mistake(id_, SHAPES, first, others=tuple(rest), usual=usual, **limits)
 
 
 def masked(
@@ -172,7 +174,7 @@ ENTRIES = (
         {"merge": regrouping.merge_into(0)},
         {"merge": regrouping.merge_into(-1)},
     ),
-    projected("fused-split-by-view", *({"heads": way} for way in fusing.WAYS), usual=2),
+    projected("fused-split-by-view", *({"heads": way} for way in fusing.WAYS), usual=2, fused=True),
     projected("activation-inside", heads=regrouping.rectified),
     projected("output-projection-unused", project=projections.skip),
     projected("output-projection-twice", project=projections.twice),

@@ -36,7 +36,8 @@ class Mistake:
     only with so many `inputs`, with as many keys as queries (`square`), or where masks may differ
     between heads. `others` are further steps by which the same fault is made, with other numbers:
     what a module does to the rows that its wrong mask leaves empty, say. Of many ways the first few
-    are `usual`: beside another mistake only those are looked for.
+    are `usual`: beside another mistake only those are looked for. Some can be made only where one
+    layer is `fused` of several projections.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Mistake:
     per_head: bool = False
     others: tuple[Mapping[str, Any], ...] = ()
     usual: int | None = None
+    fused: bool = False
 
     @property
     def is_structural(self) -> bool:
@@ -94,6 +96,16 @@ class Mistake:
     def _ways(self) -> tuple[Mistake, ...]:
         return (self, *(replace(self, steps=steps) for steps in self.others))
 
+    @functools.cached_property
+    def plain_ways(self) -> tuple[Mistake, ...]:
+        """Those that differ where no mask is given: one that is built in may leave rows empty."""
+        apart = {"softmax", "visible", "hide", "mix"}
+        return tuple(
+            way
+            for way in self.ways()
+            if way == self or "after_softmax" not in way.steps or apart & set(way.steps)
+        )
+
     def can_be_made(self, contract: Contract) -> bool:
         """Under this contract; what it asks for itself is no mistake."""
         asked = self.id == "residual-inside" and contract.residual
@@ -101,6 +113,7 @@ class Mistake:
         fits = (contract.causal or not self.causal) and self.inputs <= len(contract.inputs)
         if asked or (self.square and several):
             return False
+        fits = fits and (len(contract.inputs) < 3 or not self.fused)
         return fits and (contract.mask == "attention" or not self.per_head)
 
 

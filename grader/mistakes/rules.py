@@ -236,7 +236,7 @@ FOLLOWS = {
     ),
     "dead-rows-not-zero": (r"mask-form-misread", DEAD_IN_SOME),
     # Large values come among queries and keys.
-    "fused-split-by-view": ("", r"values\.not-finite large-values-float16"),
+    "fused-split-by-view": ("", r"values\.(not-finite|differ) large-values-float16"),
     # What is subtracted before the exponentials matters then, and is often cut off from the graph;
     # and where little is added, it is told only after some cases.
     "softmax-not-normalised": (

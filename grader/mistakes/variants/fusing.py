@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,27 +27,31 @@ def counted_second(parts: Array, count: int) -> Array:
 
 
 def taken_apart(
-    view: Callable[[Array, int], Array], split: Callable[[Array, int], Array], count: int
+    view: Callable[[Array, int], Array],
+    split: Callable[[Array, int], Array],
+    order: Sequence[int],
 ) -> Callable[[Array, Array, Array], Heads]:
-    """The last `count` of q, k and v, as if one layer had made them and `view` parted them."""
+    """The last of q, k and v, as if one layer had made them and `view` parted them.
+
+    `order` says which part is taken for the first of them, which for the second.
+    """
 
     def regroup(q: Array, k: Array, v: Array) -> Heads:
-        fused = np.concatenate([merge_heads(x) for x in (q, k, v)[-count:]], axis=-1)
-        parts = [split(part, q.shape[1]) for part in view(fused, count)]
-        found = [q, k, v][:-count] + parts
+        kept = 3 - len(order)
+        fused = np.concatenate([merge_heads(x) for x in (q, k, v)[kept:]], axis=-1)
+        parts = [split(part, q.shape[1]) for part in view(fused, len(order))]
+        found = [*(q, k, v)[:kept], *(parts[place] for place in order)]
         return found[0], found[1], found[2]
 
     return regroup
 
 
-# The likeliest first.
-WAYS = tuple(
-    taken_apart(view, split, count)
-    for count in (3, 2)
-    for view, split in (
-        (counted_first, split_heads),
-        (counted_second, split_by_view),
-        (counted_second, split_heads),
-        (counted_first, split_by_view),
-    )
+VIEWS = ((counted_first, split_heads), (counted_second, split_by_view))
+MIXED = ((counted_second, split_heads), (counted_first, split_by_view))
+# The likeliest first. Of parts that are mixed it is no matter of layout which of them is q.
+ORDERS: tuple[tuple[int, ...], ...] = ((0, 1, 2), (0, 1))
+OTHERS: tuple[tuple[int, ...], ...] = (*itertools.permutations(range(3)), (0, 1), (1, 0))
+WAYS = (
+    *(taken_apart(*view, order) for order in ORDERS for view in (*VIEWS, *MIXED)),
+    *(taken_apart(*view, order) for order in OTHERS if order not in ORDERS for view in VIEWS),
 )
