@@ -80,8 +80,9 @@ def _group(bench: Bench, verdicts: Sequence[Verdict]) -> dict[str | None, list[V
     known = {mistake.id for mistake in bench.carried}
     for mistake in bench.carried:
         shared = [v for v in failed if v.mistake in known and v.area in mistake.areas]
-        if shared:
-            groups.setdefault(mistake.id, shared)
+        own = groups.get(mistake.id, [])
+        if shared and not any(v.area in mistake.areas for v in own):
+            groups[mistake.id] = shared + own
     return groups
 
 

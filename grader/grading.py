@@ -146,7 +146,7 @@ def _grade(session: Session, submission: Submission, request: Request, named: st
     judged = tuple(judge_all(exercise, bench))
     has_failed = any(verdict.outcome is Outcome.FAILED for verdict in judged)
     statements = read_statements(submission.source) if has_failed else ()
-    verdicts = name_mistakes(exercise, bench.contract, judged, statements)
+    verdicts = name_mistakes(exercise, bench.contract, judged, statements, bench.carried)
     report = replace(
         blank,
         bank=exercise.version,

@@ -23,6 +23,7 @@ from grader.model import (
 )
 from grader.reports import FORMATS
 from grader.reports.columns import columns, wrap
+from grader.reports.spared import write_reasons
 from grader.texts import load_texts
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -224,3 +225,19 @@ def test_lines_are_wrapped_by_columns():
     assert max(map(columns, lines)) <= 96
     assert not any(line.strip()[0] in "，。）" for line in lines)
     assert "".join(lines).replace(" ", "") == ("每个head拿到的是完整的token（allowed6e-06），" * 8)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Does not offer: heads of another size, fewer key heads than query heads (3)"),
+        ("zh", "不提供：其他大小的 head、少于 query head 的 key head（3 个用例）"),
+    ],
+)
+def test_options_that_few_files_have_are_named_in_one_sentence(language, sentence):
+    needs = ("head-size", "mask", "grouped", "head-size")
+    verdicts = [spared(f"case-{n}", "shapes", 1.0, need) for n, need in enumerate(needs)]
+    report = replace(SAMPLE, verdicts=tuple(verdicts))
+    texts = load_texts(language)
+    mask = texts("not-offered.group", reason=texts("not-offered.mask"), count=1)
+    assert list(write_reasons(report, texts)) == [sentence, mask]

@@ -50,6 +50,24 @@ class Applied:
         return np.abs(self.ratios) < NOISE
 
     @property
+    def renormalised(self) -> bool:
+        """True where in each row that lost weights the others are divided by their sum."""
+        if self.residual > 1e-3:
+            return False
+        kept = self.clear & ~self.dropped
+        lost = (self.clear & self.dropped).any(axis=-1) & kept.any(axis=-1)
+        most = np.where(kept, self.ratios, -np.inf).max(axis=-1)[lost]
+        least = np.where(kept, self.ratios, np.inf).min(axis=-1)[lost]
+        total = np.where(kept, self.weights, 0.0).sum(axis=-1)[lost]
+        # What is too small to be told may have been dropped or not.
+        small = np.where(self.clear, 0.0, self.weights).sum(axis=-1)
+        small = np.broadcast_to(small, lost.shape)[lost]
+        alike = most - least <= NOISE * np.abs(most)
+        with np.errstate(divide="ignore"):
+            whole = (1 / most > total - NOISE) & (1 / most < total + small + NOISE)
+        return bool(lost.any() and (alike & whole).all())
+
+    @property
     def seen(self) -> Array:
         """The ratios of both calls that mean something, in one row."""
         return self.ratios[:, self.clear].reshape(-1)

@@ -71,7 +71,7 @@ def match_wrong(
     for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
         is_shown = show(trials, layout, contract)
         named = rank == 0 and layout.places["Wq"].fused == 1
-        for mistake in _shown(contract, rank < CERTAIN, named):
+        for mistake in _shown(contract, rank < CERTAIN, named, layout.is_fused):
             if mistake.id not in besides and is_shown([mistake]):
                 return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
     return None
@@ -86,7 +86,7 @@ def match_names(
 
 
 @functools.lru_cache(maxsize=64)
-def _shown(contract: Contract, likely: bool, named: bool) -> tuple[Mistake, ...]:
+def _shown(contract: Contract, likely: bool, named: bool, fused: bool) -> tuple[Mistake, ...]:
     """The mistakes that show where no mask is given, by each way to make them.
 
     Only the likeliest layouts are tried with all of them: most are the same function of another
@@ -96,5 +96,6 @@ def _shown(contract: Contract, likely: bool, named: bool) -> tuple[Mistake, ...]
         mistake
         for mistake in known_for(contract)
         if (named or mistake.id not in RELABELLED) and (mistake.is_structural or contract.causal)
+        if fused or not mistake.fused
     )
-    return tuple(way for one in shown for way in (one.ways() if likely else [one]))
+    return tuple(way for one in shown for way in (one.plain_ways if likely else [one]))

@@ -70,6 +70,10 @@ class Screen:
         off = np.abs(self.right.finish(projected, query) - alone.output).max()
         return bool(off <= OFF_SPAN * np.abs(alone.output).max())
 
+    def has_values(self) -> bool:
+        """True where some weights of these values gave what came back for one token."""
+        return self._span((), ()) in (Span.ONES, Span.OTHERS)
+
     def passes(self, mistakes: Sequence[Mistake]) -> bool:
         """False where the module cannot have made these mistakes and no others."""
         shown = tuple([one.alone_steps for one in mistakes if one.alone_steps])

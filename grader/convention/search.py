@@ -29,7 +29,7 @@ from grader.convention.positions import (
     speaks_of_slopes,
     speaks_of_turns,
 )
-from grader.convention.several import match_plain
+from grader.convention.several import is_told, match_plain, match_told
 from grader.convention.trials import (
     Trials,
     first_look,
@@ -159,6 +159,9 @@ class Search:
         may_be_causal = TRIANGLES.search(source) is not None
         several = functools.partial(match_plain, causal=may_be_causal)
         yield from ((way, PLAIN, several) for way in likely[:1] if not placed)
+        if not placed and not any(is_told(way, PLAIN) for way in likely[:1]):
+            told = functools.partial(match_told, causal=may_be_causal)
+            yield from ((way, PLAIN, told) for way in likely[1:])
 
     def alone(self, way: Way) -> Way:
         """The same with what came of one token, where something came of more."""

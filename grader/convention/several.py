@@ -7,12 +7,14 @@ What does show, on the way of the values, is taken first, and two more are looke
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from grader.convention.found import Match
 from grader.convention.matching import show
+from grader.convention.screen import Screen
 from grader.convention.trials import Trials
+from grader.convention.way import Way
 from grader.layout import Layout
 from grader.mistakes import Mistake, known_for, pairs_of
 from grader.model import Contract
@@ -23,21 +25,30 @@ LAYOUTS = 2
 FITTING = 2
 
 
+Suspects = Iterable[tuple[list[Mistake], Layout]]
+
+
 def match_several(
     contract: Contract,
     proposals: Sequence[Layout],
     trials: Trials,
+    *,
+    anyhow: bool = False,
 ) -> Match | None:
-    """The first of the likeliest layouts, and the mistakes that give what was returned."""
+    """The first of the likeliest layouts, and the mistakes that give what was returned.
+
+    Then that of whose values one token is made, if it is made of none of those, or `anyhow`: with
+    the features of all heads in another order, and a weight of 1 for each, it is made of them too.
+    """
     if not trials.drawn:
         return None
-    known = [m for m in known_for(contract) if m.is_structural or contract.causal]
-    for made, layout in _suspects(contract, proposals[:LAYOUTS], known, trials):
-        is_shown = show(trials, layout, contract)
-        for pair in pairs_of(known, made, contract.causal):
-            if is_shown([*made, *pair]):
-                return Match(layout, replace(contract, wide=layout.wide), True, (*made, *pair))
-    return None
+    likeliest = proposals[:LAYOUTS]
+    told = find_told(contract, proposals, trials)
+    others = [layout for layout in told if layout not in likeliest]
+    further = others[:1] if anyhow or len(others) == len(told) else []
+    suspects = _suspects(contract, likeliest, trials)
+    alone: Suspects = (([], layout) for layout in further)
+    return _match(contract, itertools.chain(suspects, alone), trials)
 
 
 def match_plain(
@@ -47,23 +58,81 @@ def match_plain(
     *,
     causal: bool,
 ) -> Match | None:
-    """The same under each contract without a residual, and causal ones if asked for."""
+    """The same under each contract without a residual, and causal ones if asked for.
+
+    Under those with one, and in `match_told` under all, only of layouts that are told: all but a
+    few are ruled out by one token, and the others take longest.
+    """
     own = [c for c in contracts if not c.residual and c.causal <= causal]
-    found = (match_several(contract, proposals, trials) for contract in own)
-    return next((match for match in found if match), None)
+    found = (match_several(contract, proposals, trials, anyhow=True) for contract in own)
+    match = next((match for match in found if match), None)
+    around = [c for c in contracts if c.residual]
+    return match or match_told(around, proposals, trials, causal=causal)
 
 
-def _suspects(
-    contract: Contract,
-    layouts: Sequence[Layout],
-    known: Sequence[Mistake],
+def match_told(
+    contracts: Sequence[Contract],
+    proposals: Sequence[Layout],
     trials: Trials,
-) -> Iterator[tuple[list[Mistake], Layout]]:
+    *,
+    causal: bool,
+) -> Match | None:
+    """Several mistakes in layouts that are told by one token."""
+    for contract in contracts:
+        if contract.causal <= causal:
+            told = find_told(contract, proposals, trials)
+            match = _match(contract, (([], layout) for layout in told), trials)
+            if match:
+                return match
+    return None
+
+
+def find_told(contract: Contract, proposals: Sequence[Layout], trials: Trials) -> Sequence[Layout]:
+    """Those of whose values one token is made; they read the likeliest's roles in some order."""
+    if not trials.alone:
+        return []
+    alike = (layout for layout in proposals if _has_roles_of(proposals[0], layout))
+    told = (layout for layout in alike if Screen(trials, layout, contract).has_values())
+    return list(itertools.islice(told, LAYOUTS + 1))
+
+
+def is_told(way: Way, positions: Sequence[str]) -> bool:
+    """True where one token is made of values read in this way, so that no other need be tried."""
+    contracts = way.contracts(positions)
+    return any(find_told(contract, way.proposals, way.trials) for contract in contracts)
+
+
+def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | None:
+    known = _known(contract)
+    for made, layout in suspects:
+        is_shown = show(trials, layout, contract)
+        own = [mistake for mistake in known if layout.is_fused or not mistake.fused]
+        for pair in pairs_of(own, made, contract.causal):
+            if is_shown([*made, *pair]):
+                return Match(layout, replace(contract, wide=layout.wide), True, (*made, *pair))
+    return None
+
+
+def _known(contract: Contract) -> Sequence[Mistake]:
+    return [m for m in known_for(contract) if m.is_structural or contract.causal]
+
+
+def _suspects(contract: Contract, layouts: Sequence[Layout], trials: Trials) -> Suspects:
     """Each layout with nothing known yet, then with each mistake that one token shows."""
     yield from (([], layout) for layout in layouts)
+    known = _known(contract)
     for layout in layouts:
         is_shown = show(Trials(trials.alone), layout, contract)
         if not is_shown([]):
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
             fitting = (([way], layout) for way in ways if is_shown([way]))
             yield from itertools.islice(fitting, FITTING)
+
+
+def _has_roles_of(first: Layout, other: Layout) -> bool:
+    """True where the same projections serve as q, k and v: else one mistake looks like another."""
+    roles = [
+        {role: (place.weight, place.slot) for role, place in layout.places.items()}
+        for layout in (first, other)
+    ]
+    return roles[0] == roles[1]

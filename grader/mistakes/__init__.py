@@ -1,6 +1,6 @@
 """Known mistakes: each is the definition of attention with one step replaced."""
 
-from grader.mistakes.catalogue import CATALOGUE, known_for
+from grader.mistakes.catalogue import CATALOGUE, FAINT, known_for
 from grader.mistakes.mistake import Mistake, are_compatible, combine, pairs_of
 from grader.mistakes.naming import name_mistakes
 from grader.mistakes.pointing import SURE, point
@@ -8,6 +8,7 @@ from grader.mistakes.statements import Statement, read_statements
 
 __all__ = [
     "CATALOGUE",
+    "FAINT",
     "SURE",
     "Mistake",
     "Statement",

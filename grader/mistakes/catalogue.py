@@ -9,11 +9,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from grader.definition import add_query, share_dead_rows
 from grader.mistakes.mistake import Mistake
-from grader.mistakes.variants import masking, normalising, projections, regrouping, scales
+from grader.mistakes.variants import (
+    fusing,
+    masking,
+    normalising,
+    projections,
+    regrouping,
+    scales,
+    windows,
+)
 from grader.model import Array, Contract
 
 # Under a wrong mask it cannot be told what a row that sees nothing would do.
@@ -24,13 +33,23 @@ PADDING = ("padding-mask", "combined-masks", DEAD)
 JOINED = ("combined-masks", "padding-mask", DEAD)
 SCALING = ("scaling",)
 SHAPES = ("shapes", "scaling")
+# Of the head size, by which scores are divided.
+POWERS = (2.0, 1.5, 0.75, 1 / 3, -1.0)
+# What is added to the sum of a softmax, after and before the largest score is taken away. Less than
+# that is too little to be told from what is right as other mistakes are.
+PADDED = (
+    *map(normalising.padded_shifted, (1.0, 1e-2, 1e-1, 1e-4)),
+    *map(normalising.padded_bare, (1.0, 1e-1, 1e-2, 1e-3)),
+)
 CROSS = ("cross-attention", "shapes")
 
 
-def scaled(id_: str, *ways: Callable[[Array, int, int], Array]) -> Mistake:
+def scaled(
+    id_: str, *ways: Callable[[Array, int, int], Array], usual: int | None = None
+) -> Mistake:
     """Another scale than the root of the head size."""
     first, *others = ({"scale": way} for way in ways)
-    return Mistake(id_, SCALING, first, others=tuple(others))
+    return Mistake(id_, SCALING, first, others=tuple(others), usual=usual)
 
 
 def normalised(id_: str, *ways: Callable[[Array], Array]) -> Mistake:
@@ -40,10 +59,18 @@ def normalised(id_: str, *ways: Callable[[Array], Array]) -> Mistake:
     return Mistake(id_, SCALING, plain[0], others=(*plain[1:], *zeroed))
 
 
-def projected(id_: str, *others: dict[str, Any], square: bool = False, **steps: Any) -> Mistake:
+def projected(
+    id_: str,
+    *others: dict[str, Any],
+    square: bool = False,
+    usual: int | None = None,
+    fused: bool = False,
+    **steps: Any,
+) -> Mistake:
     """Heads or projections that are not what they should be."""
     first, *rest = [steps, *others] if steps else others
-    return Mistake(id_, SHAPES, first, square=square, others=tuple(rest))
+    limits = {"square": square, "fused": fused}
+    return Mistake(id_, SHAPES, first, others=tuple(rest), usual=usual, **limits)
 
 
 def masked(
@@ -74,6 +101,7 @@ ENTRIES = (
     scaled("scale-by-sqrt-length", scales.by_sqrt_axis(-1), scales.by_sqrt_axis(-2)),
     scaled("scale-by-sqrt-batch", scales.by_sqrt_axis(0)),
     scaled("scale-by-fourth-root", scales.by_fourth_root),
+    scaled("scale-by-another-power", *map(scales.by_power, POWERS), usual=2),
     scaled("scale-floored", scales.by_floored_root),
     scaled("scale-multiplied", scales.multiplied),
     scaled("scores-negated", scales.negated),
@@ -88,6 +116,13 @@ ENTRIES = (
     normalised("log-softmax", normalising.logarithm),
     normalised(
         "softmax-not-normalised", normalising.bare_exponentials, normalising.shifted_exponentials
+    ),
+    Mistake(
+        "softmax-denominator-padded",
+        SCALING,
+        {"softmax": normalising.padded_shifted(1e-3)},
+        others=tuple({"softmax": way} for way in PADDED),
+        usual=2,
     ),
     normalised("argmax-for-softmax", normalising.largest_only),
     Mistake("weights-transposed", SCALING, {"mix": normalising.mix_transposed}),
@@ -126,6 +161,20 @@ ENTRIES = (
         {"merge": regrouping.unfold_samples},
     ),
     projected("one-head-for-all", heads=regrouping.first_for_all),
+    projected(
+        "first-head-shared",
+        {"heads": regrouping.first_key},
+        {"heads": regrouping.first_value},
+        {"heads": regrouping.first_key_and_value},
+        {"heads": regrouping.first_query},
+        usual=3,
+    ),
+    projected(
+        "output-slice-shared",
+        {"merge": regrouping.merge_into(0)},
+        {"merge": regrouping.merge_into(-1)},
+    ),
+    projected("fused-split-by-view", *({"heads": way} for way in fusing.WAYS), usual=2, fused=True),
     projected("activation-inside", heads=regrouping.rectified),
     projected("output-projection-unused", project=projections.skip),
     projected("output-projection-twice", project=projections.twice),
@@ -153,6 +202,7 @@ ENTRIES = (
     Mistake("key-ignored", CROSS, {"inputs": projections.value_for_key}, inputs=3),
     Mistake("key-value-swapped", CROSS, {"inputs": projections.exchanged}, inputs=3),
     Mistake("context-ignored", CROSS, {"inputs": projections.query_for_all}, inputs=2),
+    projected("window-imposed", *windows.ways(1, 2, 3, 4), square=True, usual=3),
     masked("mask-inverted", MASKS, masking.inverted),
     masked("causal-diagonal-hidden", CAUSAL, masking.without_diagonal, causal=True),
     masked("causal-one-ahead", CAUSAL, masking.one_ahead, causal=True),
@@ -191,6 +241,14 @@ ENTRIES = (
     filled("mask-filled-with-minus-ten", masking.fill_with(-10.0)),
     filled("mask-added-as-is", masking.add_as_it_is),
     filled("mask-filled-with-plus", masking.subtract_hidden),
+)
+# Those that are told by how far, and where, a file is off by little.
+FAINT = tuple(
+    replace(mistake, steps={"softmax": way(by)})
+    for mistake in ENTRIES
+    if mistake.id == "softmax-denominator-padded"
+    for way in (normalising.padded_shifted, normalising.padded_bare)
+    for by in (1e-4, 1e-5, 1e-6)
 )
 CATALOGUE: dict[str, Mistake] = {mistake.id: mistake for mistake in ENTRIES}
 

@@ -36,14 +36,16 @@ def name_mistakes(
     contract: Contract,
     judged: Iterable[Verdict],
     statements: Sequence[Statement] = (),
+    carried: Sequence[Mistake] = (),
 ) -> tuple[Verdict, ...]:
     """The verdicts with a mistake named wherever what was seen names one.
 
+    Of two `carried` by the bench one may name all cases that both of them fail.
     What a known mistake is charged with stands under it, whatever else it looks like; so does
     what goes wrong under a mask, where the mistake is one of masks.
     """
     verdicts = list(judged)
-    roots = [CATALOGUE[v.mistake] for v in verdicts if v.mistake in CATALOGUE]
+    roots = [CATALOGUE[v.mistake] for v in verdicts if v.mistake in CATALOGUE] + [*carried]
     masked = {
         case.id
         for case in exercise.cases

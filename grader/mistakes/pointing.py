@@ -144,6 +144,31 @@ POINTERS: dict[str, Sequence[str]] = {
     ),
     "mask-of-first-sample": (MASK + r"(\[(0|:1)\]|\.select\(0)",),
     "mask-of-first-head": (MASK + r"(\[(0, 0|:, :1|:, 0)|\.select\(1)",),
+    "first-head-shared": (
+        OUTSIDE + r".*\[(:, |\.\.\., )+(:1|0)[\],]",
+        OUTSIDE + r".*\[\.\.\., :\w",
+        OUTSIDE + r".*(\.select\(|\.narrow\(|slice\((0|None),)",
+    ),
+    "softmax-denominator-padded": (
+        OUTSIDE + r".* / \(.* \+ ",
+        OUTSIDE + r".*(sum\(.*\)|total|denom\w*|norm\w*|[zZ]) \+ ",
+        OUTSIDE + r".*(sum|total|denom\w*|norm\w*) \+= (?!\w*exp)",
+    ),
+    "fused-split-by-view": (OUTSIDE + r".*\.(view|reshape)\((\w+(\.\w+)?, )?[23], ",),
+    "window-imposed": (
+        r"\btril\w*\(.*-\s?\(?[\w.]+|\btriu\w*\(.*-\s?\(?(?!1\b)[\w.]+",
+        r"\babs\(.* (<=|>=|<|>) ",
+        OUTSIDE + r".* - .* (<=|>=|<|>) ",
+        r"\babs\(",
+        r"window|band\b|radius|nearby",
+    ),
+    "dropout-renormalised": (
+        OUTSIDE + r"(?!.*softmax).* / .*\bsum\(",
+        OUTSIDE + r".*(normalize\(|div_?\(.*\bsum\()",
+        OUTSIDE + r"(\w+) = \1 / \w+$",
+        OUTSIDE + r"\w+ /= ",
+        OUTSIDE + r".*\bsum\(",
+    ),
     "one-head-for-all": (r"slice\(0,", r"\[:, (:1|0)\b"),
     "projection-unused": (
         OUTSIDE + r"(v|values?|k|keys?|q|quer\w+) = (x|query|key|value|inputs?)$",
@@ -177,6 +202,8 @@ SURE = (
     "dtypes-mixed",
     "exp-overflow",
     "fill-too-small",
+    "first-head-shared",
+    "fused-split-by-view",
     "identity-shortcut",
     "layers-rebuilt",
     "length-limited",
@@ -196,9 +223,11 @@ SURE = (
     "ready-made-attention",
     "scale-floored",
     "single-head-mishandled",
+    "softmax-denominator-padded",
     "state-kept",
     "tensor-left-behind",
     "training-weights-wrong",
+    "window-imposed",
 )
 
 

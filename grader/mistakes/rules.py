@@ -109,6 +109,7 @@ RULES = (
     Rule("global-switch-turned", r"dropout\.repeats", source=SEEDED),
     Rule("dropout-repeats", r"dropout\.repeats"),
     Rule("dropout-not-inverted", r"dropout\.scale"),
+    Rule("dropout-renormalised", r"dropout\.renormalised"),
     Rule(
         "dropout-misplaced",
         r"dropout\.(elsewhere|mean|before-softmax|not-finite)",
@@ -116,7 +117,7 @@ RULES = (
         alone=False,
     ),
     Rule("dropout-shared", r"dropout\.together|dropout\.uneven"),
-    Rule("dropout-rate-wrong", r"dropout\.rate"),
+    Rule("dropout-rate-wrong", r"dropout\.rate(-of-zero)?"),
     Rule("dropout-argument-missing", r"dropout\.no-argument"),
     Rule("dropout-gradient-wrong", r"dropout\.slope"),
     Rule("training-weights-wrong", r"dropout\.returned"),
@@ -175,6 +176,7 @@ RULES = (
         r"values\.differ",
         case=r"hidden-however-large",
         among=r"large-logits|masked-scores|large-values",
+        source=r"fill|where|[fi]info|\d+e\d|\d{3,}",
     ),
     Rule(
         "exp-overflow",
@@ -192,8 +194,8 @@ RULES = (
         "state-kept", VALUES, case=r"^no-state|shorter-after|^cast-after-use$", among="^mask-forms"
     ),
 )
-# What else goes wrong because of a mistake: mistakes named so far, and what has no name yet, by
-# the key of its message or by the key and the case.
+# What else goes wrong because of a mistake: mistakes named so far, by the name or the name and the
+# case, and what has no name yet, by the key of its message or the key and the case.
 DEAD_IN_SOME = r"values\.differ dead-rows-in-some-heads"
 NOT_FINITE = r"values\.not-finite(-dead)?|gradient\..*"
 FOLLOWS = {
@@ -221,6 +223,11 @@ FOLLOWS = {
     "layers-rebuilt": (r"dropout-always-on", r"values\.(differ|mixed|unordered)|mask\..*"),
     "dropout-always-on": ("", r"values\.(differ|mixed|unordered)|mask\..*|gradient\..*"),
     "dead-output-zeroed": (r"mask-form-misread", ""),
+    # A rate taken for what is kept drops everything where it is 0, as in other cases that train.
+    "dropout-rate-wrong": (
+        r"training-mode-differs|gradient-cut (gradients-in-training|dropout-gradients)",
+        r"gradient\.\w+ gradients-in-training",
+    ),
     "input-changed-in-place": (r"in-place-breaks-backward", ""),
     # Through it the weights that were applied cannot be read, to compare them with those returned.
     "dropout-misplaced": (
@@ -228,6 +235,19 @@ FOLLOWS = {
         r"dropout\.(elsewhere|mean|before-softmax|not-finite)",
     ),
     "dead-rows-not-zero": (r"mask-form-misread", DEAD_IN_SOME),
+    # Large values come among queries and keys.
+    "fused-split-by-view": ("", r"values\.(not-finite|differ) large-values-float16"),
+    # What is subtracted before the exponentials matters then, and is often cut off from the graph;
+    # and where little is added, it is told only after some cases.
+    "softmax-not-normalised": (
+        "",
+        r"gradient\.(slope|second)|values\.not-finite large-values-float16",
+    ),
+    "softmax-denominator-padded": (
+        "",
+        r"gradient\.(slope|second)"
+        r"|values\.differ (one-token|one-head|as-many-heads-as-dimensions|other-sizes)",
+    ),
     # Where all that a softmax runs over is hidden, there is nothing to divide by.
     "softmax-over-queries": ("", NOT_FINITE),
     "softmax-over-heads": ("", NOT_FINITE),

@@ -30,7 +30,10 @@ def name_what_follows(verdict: Verdict, named: set[str]) -> str | None:
         return verdict.mistake
     key = verdict.message.key
     for root, (mistakes, keys) in FOLLOWS.items():
-        weaker = re.fullmatch(mistakes, verdict.mistake or " ")
+        weaker = any(
+            re.fullmatch(mistakes, name)
+            for name in (verdict.mistake or " ", f"{verdict.mistake} {verdict.case}")
+        )
         said = any(re.fullmatch(keys, signs) for signs in (key, f"{key} {verdict.case}"))
         nameless = verdict.mistake is None and said
         if root in named and (weaker or nameless):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 
 from grader.clean import clean
@@ -11,6 +10,7 @@ from grader.model import Message, Outcome, Report
 from grader.reports.columns import columns, fit, pad, room, wrap
 from grader.reports.failures import number, write_failures, write_group
 from grader.reports.follow_ups import write_follow_ups
+from grader.reports.spared import write_reasons
 from grader.reports.view import PLAIN, View
 from grader.texts import Texts
 
@@ -85,15 +85,11 @@ def _skipped(report: Report, texts: Texts) -> Iterator[str]:
 
 
 def _not_offered(report: Report, texts: Texts) -> Iterator[str]:
-    spared = [v for v in report.verdicts if v.outcome is Outcome.NOT_APPLICABLE and v.message]
-    if not spared:
-        return
-    yield texts("heading.not-offered")
-    # By their words: what is rarely offered has one sentence for several keys.
-    reasons = Counter(texts.say(v.message) for v in spared if v.message)
-    for reason, count in reasons.items():
-        yield from wrap(texts("not-offered.group", reason=reason, count=count))
-    yield ""
+    reasons = list(write_reasons(report, texts))
+    if reasons:
+        yield texts("heading.not-offered")
+        yield from (line for reason in reasons for line in wrap(reason))
+        yield ""
 
 
 def _root(message: Message | None) -> str:

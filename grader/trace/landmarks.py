@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from grader.bank.problem import Problem
-from grader.definition import linear, split_heads
+from grader.definition import CORRECT, linear, make_heads, split_heads
 from grader.model import Array
 
 # Ties and numbers this large in size say nothing of where a value comes from.
@@ -59,6 +59,8 @@ class Landmark:
         return float(np.abs(finite).max(initial=1e-30))
 
 
+# The axes of q, k and v.
+ROLES = ("BHLd", "BHSd", "BHSd")
 # Stages in order; shapes as people write them, L and S where the lengths differ.
 STAGES = ("input", "projection", "scores", "scaled", "weights", "context", "output")
 
@@ -88,6 +90,9 @@ def _landmarks(problem: Problem) -> list[Landmark]:
     for name, axes, full in (("q", "BHLd", acts.q), ("k", "BHSd", acts.k), ("v", "BHSd", acts.v)):
         found.append(Landmark(name, axes, 1, full))
         found.append(Landmark(f"{name} before bias", axes, 1, bare[name]))
+    if problem.right.heads is not CORRECT.heads:
+        # A mistake in what becomes of the heads is made with these.
+        found += [Landmark(*one) for one in zip("qkv", ROLES, (1, 1, 1), _whole_heads(problem))]
     for name, axes, full in (("q", "BHLd", acts.q), ("k", "BHSd", acts.k)):
         found.append(Landmark(f"{name} scaled", axes, 1, full / root))
         found.append(Landmark(f"{name} half scaled", axes, 1, full / np.sqrt(root)))
@@ -103,3 +108,9 @@ def _landmarks(problem: Problem) -> list[Landmark]:
         Landmark("output before bias", "BLD", 6, linear(acts.merged, weights.Wo, None)),
     ]
     return found
+
+
+def _whole_heads(problem: Problem) -> tuple[Array, Array, Array]:
+    steps = replace(problem.right, heads=CORRECT.heads)
+    inputs = steps.inputs(*problem.attended)
+    return make_heads(steps.weights(problem.weights), inputs, problem.sizes.num_heads, steps)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.applied import NOISE, SIZES, apply
+from grader.bank.applied import NOISE, SIZES, Applied, apply
 from grader.bank.bench import Bench
 from grader.bank.comparison import compare
 from grader.bank.findings import PASSED, Finding, failed, trouble
@@ -88,7 +88,7 @@ def drops_weights(
     dropped = np.abs(applied.seen) < NOISE
     kept = applied.seen[~dropped]
     if applied.residual > 1e-3 or (kept.size and np.ptp(kept) > NOISE * np.abs(kept).max()):
-        return failed("dropout.elsewhere")
+        return failed("dropout.renormalised" if applied.renormalised else "dropout.elsewhere")
     share = float(dropped.mean())
     if _is_off(share, probability, dropped.size):
         return failed("dropout.rate", got=f"{share:.3f}", expected=probability)
@@ -120,6 +120,12 @@ def drops_each_by_itself(bench: Bench, case: Case, probability: float) -> Findin
             if _is_off(share, probability, here.size):
                 return failed("dropout.uneven", axis=name, got=f"{share:.3f}", expected=probability)
     return PASSED
+
+
+def is_renormalised(bench: Bench, case: Case, probability: float) -> bool:
+    """True where the weights that are kept are divided by their sum."""
+    applied = apply(bench, case, probability)
+    return isinstance(applied, Applied) and applied.renormalised
 
 
 def scales_inversely(bench: Bench, case: Case, probability: float) -> Finding:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from grader.bank.applied import with_orthogonal_output
-from grader.bank.bench import Bench, in_training
+from grader.bank.bench import Bench, agrees, in_training
+from grader.bank.checks.dropout import is_renormalised
 from grader.bank.comparison import compare
 from grader.bank.findings import PASSED, Finding, failed, trouble
 from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.definition import split_heads
-from grader.model import Array, Case, Message
+from grader.model import Array, Case, Message, Observation
 
 MANY = {"batch": 1024, "q_len": 3, "kv_len": 4, "d_model": 6, "num_heads": 2}
 DEVIATIONS = 8.0
@@ -66,18 +67,22 @@ def _averages(bench: Bench, case: Case, probability: float) -> Finding:
         return failed("dropout.mean", probability=probability)
     if not _is_far(output, expected):
         return PASSED
-    if not _is_far(output, _without_scale(bench, problem, expected, probability)):
-        return failed("dropout.scale", got="1", expected=f"{1 / (1 - probability):.4g}")
+    unmoved = _unmoved(bench, problem)
+    kept = 1 - probability
+    if not _is_far(output, unmoved + kept * (expected - unmoved)):
+        return failed("dropout.scale", got="1", expected=f"{1 / kept:.4g}")
+    if not _is_far(output, unmoved + probability / kept * (expected - unmoved)):
+        # What should be dropped is kept, and scaled as if the others were.
+        return failed("dropout.rate", got=f"{kept:.4g}", expected=probability)
+    if is_renormalised(bench, case, probability):
+        return failed("dropout.renormalised")
     return failed("dropout.mean", probability=probability)
 
 
-def _without_scale(bench: Bench, problem: Problem, expected: Array, probability: float) -> Array:
-    """The mean if weights are dropped and those that are kept stay as they were."""
+def _unmoved(bench: Bench, problem: Problem) -> Array | float:
+    """What is returned where every weight is dropped."""
     around = problem.inputs[0] if bench.contract.residual else 0.0
-    bias = 0.0 if problem.weights.bo is None else problem.weights.bo
-    unmoved = around + bias
-    scaled: Array = unmoved + (1 - probability) * (expected - unmoved)
-    return scaled
+    return around if problem.weights.bo is None else around + problem.weights.bo
 
 
 def agrees_in_training(bench: Bench, case: Case, mask: Mapping[str, str] | None = None) -> Finding:
@@ -97,7 +102,17 @@ def agrees_in_training(bench: Bench, case: Case, mask: Mapping[str, str] | None 
         first, second = bench.answer(seen).output, bench.answer(seen, 1).output
         if first is not None and second is not None and not np.array_equal(first, second):
             return _agrees_on_average(bench, case, mask)
-    return compare(bench, case, problem, seen)
+    finding = compare(bench, case, problem, seen)
+    if finding.credit < 1.0 and _drops_all(bench, problem, seen):
+        return failed("dropout.rate-of-zero")
+    return finding
+
+
+def _drops_all(bench: Bench, problem: Problem, seen: Observation) -> bool:
+    output = bench.answer(seen).output
+    return output is not None and agrees(
+        output, problem.truth.output * 0.0 + _unmoved(bench, problem)
+    )
 
 
 def _agrees_on_average(bench: Bench, case: Case, mask: Mapping[str, str] | None) -> Finding:
@@ -217,6 +232,7 @@ def _train_twice(
 
 def _is_far(output: Array, expected: Array) -> bool:
     """True where the mean over the samples is farther off than chance has it."""
-    off = np.abs(output.mean(axis=0) - expected[0])
+    # Samples that are alike need not stay so where a mistake mixes them.
+    off = np.abs(output.mean(axis=0) - expected.mean(axis=0))
     allowed = DEVIATIONS * output.std(axis=0) / np.sqrt(len(output))
     return bool((off > allowed + STEP * np.abs(expected[0]).max()).any())

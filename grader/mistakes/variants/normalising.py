@@ -68,6 +68,27 @@ def shifted_exponentials(scores: Array) -> Array:
     return np.exp(scores - scores.max(axis=-1, keepdims=True))
 
 
+def padded_shifted(by: float) -> Callable[[Array], Array]:
+    """The sum gets `by` added, after the maximum is subtracted."""
+
+    def softmax_padded(scores: Array) -> Array:
+        top = scores.max(axis=-1, keepdims=True)
+        exps = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+        return exps / (exps.sum(axis=-1, keepdims=True) + by)
+
+    return softmax_padded
+
+
+def padded_bare(by: float) -> Callable[[Array], Array]:
+    """The same of the exponentials as they are: a key more, whose score is the logarithm of it."""
+
+    def softmax_padded(scores: Array) -> Array:
+        exps = np.exp(scores)
+        return exps / (exps.sum(axis=-1, keepdims=True) + by)
+
+    return softmax_padded
+
+
 def largest_only(scores: Array) -> Array:
     """The largest score gets all the weight."""
     return np.equal(scores, scores.max(axis=-1, keepdims=True)).astype(float)

@@ -77,6 +77,20 @@ def merge_samples_last(x: Array) -> Array:
     return merge_by_view_of(x.transpose(2, 0, 1, 3), x.shape)
 
 
+def merge_into(slot: int) -> Callable[[Array], Array]:
+    """[b, h, q, d] -> [b, q, h*d], all heads added up where one should be.
+
+    So every head goes through the part of the output projection that belongs to that one.
+    """
+
+    def merge(x: Array) -> Array:
+        gathered = np.zeros_like(x)
+        gathered[:, slot] = x.sum(axis=1)
+        return merge_heads(gathered)
+
+    return merge
+
+
 def _viewed(x: Array) -> Array:
     return split_by_view(merge_heads(x), x.shape[1])
 
@@ -100,6 +114,26 @@ def first_for_all(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
     """Every head computes what the first one does."""
     first = [np.broadcast_to(x[:, :1], x.shape) for x in (q, k, v)]
     return first[0], first[1], first[2]
+
+
+def first_query(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Every head uses the queries of the first."""
+    return first_for_all(q, k, v)[0], k, v
+
+
+def first_key(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Every head uses the keys of the first."""
+    return q, first_for_all(q, k, v)[1], v
+
+
+def first_value(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Every head uses the values of the first."""
+    return q, k, first_for_all(q, k, v)[2]
+
+
+def first_key_and_value(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Every head uses the keys and the values of the first."""
+    return q, *first_for_all(q, k, v)[1:]
 
 
 def rectified(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:

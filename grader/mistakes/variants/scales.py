@@ -25,6 +25,15 @@ def by_fourth_root(scores: Array, head_dim: int, d_model: int) -> Array:
     return scores / head_dim**0.25
 
 
+def by_power(power: float) -> Callable[[Array, int, int], Array]:
+    """Divided by some other power of the head size; a negative one multiplies."""
+
+    def scale(scores: Array, head_dim: int, d_model: int) -> Array:
+        return scores / float(head_dim) ** power
+
+    return scale
+
+
 def by_sqrt_d_model(scores: Array, head_dim: int, d_model: int) -> Array:
     """Divided by the root of the model's width."""
     return scores / np.sqrt(d_model)

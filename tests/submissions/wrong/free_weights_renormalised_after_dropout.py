@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: dropout; mistake: dropout-not-inverted
+# mha-grade: free; expect: failed; in: dropout; mistake: dropout-renormalised; line: 20
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# mha-grade: cross-attention; expect: failed; in: shapes; mistake: parameter-unused; line: 11
+# mha-grade: cross-attention; expect: failed; in: shapes; mistake: projection-unused, first-head-shared; line: 16, 16
 import torch
 from torch import nn
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from grader.model import Outcome, Report
+from grader.model import Report
 from grader.reports.html.element import Html, el, join
 from grader.reports.html.page import section
+from grader.reports.spared import write_reasons
 from grader.texts import Texts
 
 
@@ -19,12 +18,10 @@ def write_convention(report: Report, texts: Texts) -> Html:
 
 def write_spared(report: Report, texts: Texts) -> Html:
     """What does not apply to this file, by reason."""
-    spared = [v for v in report.verdicts if v.outcome is Outcome.NOT_APPLICABLE and v.message]
-    if not spared:
+    reasons = list(write_reasons(report, texts))
+    if not reasons:
         return join()
-    reasons = Counter(texts.say(v.message) for v in spared if v.message)
-    said = [texts("not-offered.group", reason=r, count=count) for r, count in reasons.items()]
-    listed = el("ul", *(el("li", one) for one in said), class_="plain panel")
+    listed = el("ul", *(el("li", one) for one in reasons), class_="plain panel")
     return section(texts("heading.not-offered"), listed)
 
 

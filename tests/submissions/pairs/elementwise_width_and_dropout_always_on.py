@@ -1,0 +1,30 @@
+# mha-grade: self-attention; expect: failed; in: scaling, dropout; mistake: scale-by-sqrt-d-model, dropout-always-on; line: 26, 30
+from __future__ import annotations
+import math
+import torch
+from torch import nn, Tensor
+import torch.nn.functional as F
+
+
+def safe(scores, mask):
+    if mask is None:
+        return scores.softmax(-1)
+    scores = scores.masked_fill(mask.logical_not(), torch.finfo(scores.dtype).min)
+    return scores.softmax(-1) * mask
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads: raise ValueError("no")
+        self.h, self.p = num_heads, dropout
+        self.wq = nn.Linear(d_model, d_model); self.wk = nn.Linear(d_model, d_model); self.wv = nn.Linear(d_model, d_model); self.wo = nn.Linear(d_model, d_model)
+    def forward(self, x, mask=None):
+        B, L, D = x.shape
+        f = lambda t: t.view(B, L, self.h, D // self.h).transpose(1, 2)
+        q, k, v = f(self.wq(x)), f(self.wk(x)), f(self.wv(x))
+        s = (q.unsqueeze(3) * k.unsqueeze(2)).sum(-1) / math.sqrt(D)
+        if mask is not None: s = s.masked_fill(~mask, torch.finfo(s.dtype).min)
+        w = s.softmax(-1)
+        if mask is not None: w = w.masked_fill(~mask, 0)
+        return self.wo((F.dropout(w, self.p) @ v).transpose(1, 2).reshape(B, L, D)), w
