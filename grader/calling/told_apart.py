@@ -28,26 +28,30 @@ MASKING = (
 
 @dataclass(frozen=True)
 class ToldApart:
-    """The ranks that are asked for by number, and whether the dtype is asked for."""
+    """The ranks that are asked for by number, and the names whose dtypes are asked for."""
 
     ranks: tuple[int, ...] = ()
-    dtypes: bool = False
+    dtypes: frozenset[str] = frozenset()
 
 
 def tell_apart(source: str, name: str | None, alone: bool) -> ToldApart:
     """What the source asks of the mask argument `name`; `alone`, of whatever is called a mask."""
 
-    def meant(found: re.Match[str], groups: int) -> bool:
-        said = next(group for group in found.groups()[:groups] if group)
+    def meant(said: str) -> bool:
         return said == name or (alone and role_in(said, FORWARD) in ("mask", "padding"))
 
     ranks = {
         int(number)
         for found in RANK.finditer(source)
-        if meant(found, 2)
+        if meant(_first_group(found))
         for number in re.findall(r"\d", found[3])
     }
-    return ToldApart(tuple(sorted(ranks)), any(meant(one, 3) for one in DTYPE.finditer(source)))
+    dtypes = {said for found in DTYPE.finditer(source) if meant(said := _first_group(found))}
+    return ToldApart(tuple(sorted(ranks)), frozenset(dtypes))
+
+
+def _first_group(found: re.Match[str]) -> str:
+    return next(group for group in found.groups() if group)
 
 
 def is_written_as_mask(source: str, name: str) -> bool:
