@@ -91,6 +91,15 @@ def test_what_follows_a_branch_that_returns_is_a_branch(grade_source):
     assert kinds_of(grade_source(helped("scores + mask"))) is None
 
 
+def test_a_function_may_call_the_mask_by_another_name(grade_source):
+    for rest, outcome in (("scores.no_such", ("mask.kind", "float")), ("scores + m", None)):
+        source = helped(rest).replace("(scores, mask):", "(scores, m):")
+        head, body = source.split("class MultiHeadAttention")
+        source = head.replace("mask is", "m is").replace("mask.", "m.").replace("~mask", "~m")
+        found = kinds_of(grade_source(source + "class MultiHeadAttention" + body))
+        assert (found and found[:2]) == outcome
+
+
 @pytest.mark.parametrize(
     "piece",
     [

@@ -19,6 +19,9 @@ DTYPE = re.compile(
     r"\b(\w+)\s*\.\s*dtype\s*(?:==|!=|is\b|in\b|not in\b)|is_floating_point\((\w+)\)"
     r"|\b(\w+)\.is_floating_point\(\)"
 )
+BOOLEAN = re.compile(
+    r"\b(\w+)\.dtype\s*(?:==|!=|is(?: not)?|(?:not )?in)\s*[(\[{]?\s*(?:torch\.)?bool\b"
+)
 
 MASKING = (
     r"~\s*{name}\b|\b{name}\s*[=!]=\s*(?:[01]|True|False)\b|\b{name}\.(?:bool|logical_not|eq|ne)\("
@@ -36,9 +39,12 @@ class ToldApart:
 
 def tell_apart(source: str, name: str | None, alone: bool) -> ToldApart:
     """What the source asks of the mask argument `name`; `alone`, of whatever is called a mask."""
+    # Nothing else is asked whether it is bool, whatever a function calls it.
+    booleans = {found[1] for found in BOOLEAN.finditer(source)}
 
     def meant(said: str) -> bool:
-        return said == name or (alone and role_in(said, FORWARD) in ("mask", "padding"))
+        told = said in booleans or role_in(said, FORWARD) in ("mask", "padding")
+        return said == name or (alone and told)
 
     ranks = {
         int(number)
