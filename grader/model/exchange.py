@@ -30,8 +30,8 @@ class Input(NamedTuple):
 
     `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
     "strided" (every second element of a wider tensor), "expanded" (batch axis of stride 0), "same"
-    (the very tensor that the first input is) or "complex" (of pairs along the last axis). One with
-    a `name` is passed by keyword.
+    (the very tensor that the first input is), "complex" (of pairs along the last axis) or "tuple"
+    (one tensor for each index of the first axis). One with a `name` is passed by keyword.
     """
 
     value: Array

@@ -53,7 +53,7 @@ def make_inputs(call: list[Any], tensors: list[torch.Tensor], request: dict[str,
         tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]])
         tensor = STORAGES[entry["storage"]](tensor.clone())
         asked = request["cotangent"] is not None and not request["plain_inputs"]
-        if asked and tensor.is_floating_point():
+        if asked and isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
             tensor = tensor.detach().requires_grad_()
         inputs.append(tensor)
     return inputs
