@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: missing-scale; line: 30
+# mha-grade: free; expect: failed; in: scaling; mistake: missing-scale; line: 29
 import torch
 import torch.nn as nn
 
