@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from grader.calling import BATCH_FIRST, CallPlan
+from grader.calling.omission import may_be_left_out
 from grader.model import Contract
 
 # Need -> whether a file that is called and judged so offers it.
@@ -27,6 +28,7 @@ OFFERS: dict[str, Callable[[CallPlan, Contract], bool]] = {
     "returns-switch": lambda plan, contract: (
         plan.doubtful or any(True for _ in plan.turned("returns"))
     ),
+    "optional-sequences": lambda plan, contract: bool(may_be_left_out(plan)),
     "told-apart": lambda plan, contract: any(slot.style.also for slot in plan.forward),
 }
 
