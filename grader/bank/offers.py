@@ -21,6 +21,7 @@ OFFERS: dict[str, Callable[[CallPlan, Contract], bool]] = {
     # Where a causal edge stands between two lengths is a matter of taste.
     "two-lengths": lambda plan, contract: not (contract.causal and contract.one_length),
     "no-positions": lambda plan, contract: not contract.positions,
+    "untied": lambda plan, contract: not contract.tied,
     "default-length": lambda plan, contract: plan.with_default_length() != plan,
     "head-size": lambda plan, contract: plan.takes("head_dim") and not contract.wide,
     "grouped": lambda plan, contract: plan.takes("kv_heads"),

@@ -74,6 +74,8 @@ def _describe_contract(convention: Convention) -> Iterable[Message]:
             yield Message("convention." + name.replace("_", "-"))
     if convention.match.layout is not None and convention.match.layout.kv_heads:
         yield Message("convention.one-kv-head")
+    if contract.tied:
+        yield Message(f"convention.tied.{contract.tied}")
     if contract.padded:
         yield Message(f"convention.padded.{contract.padded}")
     yield from _describe_positions(contract.positions)

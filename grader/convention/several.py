@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from grader.convention.found import Match
 from grader.convention.matching import show
@@ -36,7 +35,7 @@ def match_several(
         is_shown = show(trials, layout, contract)
         for pair in pairs_of(known, made, contract.causal):
             if is_shown([*made, *pair]):
-                return Match(layout, replace(contract, wide=layout.wide), True, (*made, *pair))
+                return Match(layout, layout.settle(contract), True, (*made, *pair))
     return None
 
 
