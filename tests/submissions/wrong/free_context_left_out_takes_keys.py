@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: cross-attention
+# mha-grade: free; expect: failed
 from __future__ import annotations
 import math
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: combined-masks
+# mha-grade: free; expect: failed
 import torch
 from torch import nn
 
