@@ -56,6 +56,7 @@ USUAL = 4
 PROMISE = re.compile(r"causal|masked|decoder|gpt|autoregressive", re.IGNORECASE)
 TRIANGLES = re.compile(r"causal|tril|triu|future", re.IGNORECASE)
 PLAIN = ("",)
+TURNS = name_turns([BASE], [1.0])
 
 
 # Of a file whose order of axes is found out this is another order, which is tried as such: what is
@@ -112,12 +113,14 @@ class Search(Attempts):
         for way in self.walk(cls, classes):
             # The first way is mostly right, and then nothing more need be asked.
             way = self.alone(way) if ways else way
-            yield way.plainest(LIKELIEST), PLAIN, match_right
+            # Who is given a table of positions mostly turns by it.
+            kinds = (*PLAIN, *TURNS) if way.plan.has_tables else PLAIN
+            yield way.plainest(LIKELIEST), kinds, match_right
             # What is another each time fits nothing, however much is tried.
             same = repeats(way.plan, self.run, way.trials.drawn)
             way = self.alone(way) if same else replace(way, trials=Trials())
             ways.append(way)
-            yield way, PLAIN, match_right
+            yield way, kinds, match_right
         likely = ways[:MAX_WRONG]
         placed = [(way, tuple(LEANS)) for way in likely if speaks_of_slopes(source)]
         if speaks_of_turns(source):
