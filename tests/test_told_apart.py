@@ -46,6 +46,8 @@ def branches(test, first, second):
         (branches("mask.dtype != torch.bool", "scores = k + mask", HIDE), "float"),
         (branches("mask.is_floating_point()", "scores = k + mask", HIDE), "float"),
         (branches("torch.is_floating_point(mask)", "scores = k + mask", HIDE), "float"),
+        (branches("mask.dtype == torch.float32", "scores = k + mask", HIDE), "float32"),
+        (branches("mask.dtype in (torch.float, torch.half)", "scores = k + mask", HIDE), "float32"),
         # What torch says of the dtype is no refusal where there is a branch for it.
         (branches("mask.dtype == torch.bool", HIDE, HIDE), "float"),
         (branches("mask.is_floating_point()", "scores = mask.no_such", HIDE), "float"),
@@ -125,6 +127,12 @@ def test_refusing_a_dtype_is_no_fault(grade_source, piece):
     report = grade_source(attention(forward="x, mask=None", mask=piece))
     assert lost(report) == {}
     assert report.all_passed
+
+
+def test_a_branch_for_one_float_dtype_is_judged_in_it(grade_source):
+    report = grade_source(branches("mask.dtype == torch.float32", ADD, HIDE))
+    assert kinds_of(report) is None
+    assert report.score == 100.0
 
 
 def test_floats_of_another_shape_than_booleans_are_no_fault(grade_source):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -29,6 +30,8 @@ BATCH_LAST = ("q k b", "q k 1", "1 k b")
 # be one for each head, whatever the sample.
 RARER = ("bh q k", "bh 1 k", "hb q k", "hb 1 k", "h q k")
 
+SINGLE = re.compile(r"\.dtype\s*(==|is|in)\s*[(\[{]?\s*torch\.float(32)?\b")
+
 
 class KindReader(Asker):
     """Tries the kinds of masks that a file asks for by itself: those it has to get right."""
@@ -47,7 +50,8 @@ class KindReader(Asker):
         for rank in asked.ranks:
             yield from self._of_rank(slot, style, rank, bool(asked.dtypes))
         if asked.dtypes:
-            yield from self._of_dtype(slot, style, _of_others(style, "bool"), asked.dtypes)
+            kinds = [_as_asked(one, self.source) for one in _of_others(style, "bool")]
+            yield from self._of_dtype(slot, style, kinds, asked.dtypes)
         if style.dtype == "int64" and names_outright(self.source, "bool", asked.dtypes):
             booleans = [one for one in READINGS if one.dtype == "bool"]
             yield from self._of_dtype(slot, style, booleans, asked.dtypes)
@@ -113,3 +117,9 @@ def _of_others(style: MaskStyle, *instead: str) -> list[MaskStyle]:
     """
     wanted = instead if style.dtype == "float" else ("float",)
     return [one for one in READINGS if one.dtype in wanted]
+
+
+def _as_asked(reading: MaskStyle, source: str) -> MaskStyle:
+    """In float32 where that is what the source asks for: in another, its branch is not taken."""
+    single = reading.dtype == "float" and SINGLE.search(source)
+    return replace(reading, dtype="float32") if single else reading

@@ -20,7 +20,11 @@ OF_DTYPE = re.compile(
 REFUSAL = re.compile(r"(\w+\.)*_?(assert|check|fail|raise)\w*\(", re.IGNORECASE)
 EQUAL = (ast.Eq, ast.Is, ast.In)
 # A test for one float dtype says nothing of the others.
-WORDS = {"bool": r"\bbool\b", "float": r"\b(float64|double)\b|\.dtype\b"}
+WORDS = {
+    "bool": r"\bbool\b",
+    "float": r"\b(float64|double)\b|\.dtype\b",
+    "float32": r"\bfloat(32)?\b|\.dtype\b",
+}
 
 
 def refuses(source: str, fault: Fault | None, dtype: str, names: Collection[str] = ()) -> bool:
@@ -41,7 +45,7 @@ def refuses(source: str, fault: Fault | None, dtype: str, names: Collection[str]
 
 def names_outright(source: str, dtype: str, names: Collection[str]) -> bool:
     """True where a test names this dtype: what is no bool may be meant to be an integer."""
-    wanted = re.compile(r"float|half|double" if dtype == "float" else r"\bbool\b")
+    wanted = re.compile(r"\bbool\b" if dtype == "bool" else r"float|half|double")
     tests = [one.test for one in ast.walk(parse(source)) if isinstance(one, (ast.If, ast.IfExp))]
     parts = [part for test in tests for part in ast.walk(test) if _is_asked(part, names)]
     return any(wanted.search(ast.unparse(part)) for part in parts)
@@ -86,10 +90,10 @@ def _holds(test: ast.expr, dtype: str, names: Collection[str]) -> bool | None:
     if not _is_asked(test, names):
         return None
     if isinstance(test, ast.Call):
-        return dtype == "float"
+        return dtype != "bool"
     assert isinstance(test, ast.Compare)
     said = ast.unparse(test.comparators[0])
-    if not re.search("|".join(WORDS.values()), said):
+    if not re.search(f"{WORDS[dtype]}|{WORDS['bool']}", said):
         return None
     return (re.search(WORDS[dtype], said) is not None) == isinstance(test.ops[0], EQUAL)
 

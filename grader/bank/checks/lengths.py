@@ -14,7 +14,6 @@ from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.model import Case, Observation, Status
 
-
 # An angle grows with the position, and so does what rounding it to float32 makes of it.
 FLOAT32 = 2.0**-24
 
