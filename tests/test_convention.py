@@ -30,7 +30,7 @@ DROPOUT = [
 ]
 OPTIONS = (
     *("default-length", "head-size", "grouped", "returns-switch", "optional-sequences"),
-    *("switch", "told-apart"),
+    *("switch", "told-apart", "cache"),
 )
 DATACLASS = """
 from dataclasses import dataclass

@@ -30,6 +30,7 @@ OFFERS: dict[str, Callable[[CallPlan, Contract], bool]] = {
         plan.doubtful or any(True for _ in plan.turned("returns"))
     ),
     "optional-sequences": lambda plan, contract: bool(may_be_left_out(plan)),
+    "cache": lambda plan, contract: plan.cache is not None,
     "told-apart": lambda plan, contract: any(slot.style.also for slot in plan.forward),
 }
 

@@ -35,6 +35,7 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     needed = [a for a in free if a.required]
     perhaps = [] if masks else [Slot(PERHAPS, a.name) for a in free if _is_open(a, said[a.name])]
     caches = [Slot("cache", a.name) for a in free if not a.required and _is_cache(a)]
+    caches += [Slot("caching", a.name, True) for a in free if _turns_caching(a)]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
     if not wanted:
         # A decorator may hide the signature.
@@ -151,6 +152,12 @@ def _is_cache(argument: Argument) -> bool:
     """True for what holds keys and values of earlier calls, or says where they lie."""
     kept = re.fullmatch(roles.CACHE, normal(argument.name)) is not None
     return kept and argument.default == "None"
+
+
+def _turns_caching(argument: Argument) -> bool:
+    """True for a switch that by its name has such things returned."""
+    kept = re.fullmatch(roles.CACHE, normal(argument.name)) is not None
+    return kept and argument.default in ("True", "False")
 
 
 def _orders(said: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -16,6 +16,7 @@ from grader.calling import (
 )
 from grader.calling.hidden import reveal
 from grader.convention.attempts import Attempts
+from grader.convention.caches import find_cache
 from grader.convention.found import Convention, Match
 from grader.convention.masks import find_masks
 from grader.convention.matching import (
@@ -78,7 +79,9 @@ def find_convention(
     for way, positions, match in search.tries(cls, classes, ways, source):
         found = match(way.contracts(positions), way.proposals, way.trials)
         if found:
-            return find_masks(search.settle(found, way), run, seed, source, promises_causal(cls))
+            settled = search.settle(found, way)
+            settled = find_masks(settled, run, seed, source, promises_causal(cls))
+            return find_cache(settled, run, seed)
     if ways:
         way = ways[0]
         lost = speaks_of_positions(source) or bool(learned_positions(way.parameters))

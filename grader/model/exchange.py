@@ -47,6 +47,13 @@ class Option(NamedTuple):
     name: str | None = None
 
 
+class Earlier(NamedTuple):
+    """Item `item` of what the call before returned, as it was, by keyword."""
+
+    item: int
+    name: str | None = None
+
+
 class Settings(NamedTuple):
     """Stands for a configuration object: a value for each name that a pattern matches.
 
@@ -58,7 +65,7 @@ class Settings(NamedTuple):
     class_name: str | None = None
 
 
-Call = tuple[Input | Option | None, ...]
+Call = tuple[Input | Option | Earlier | None, ...]
 
 
 class Probe(NamedTuple):

@@ -101,7 +101,7 @@ STORAGES: dict[str, Callable[[torch.Tensor], Any]] = {
 
 def as_sent(given: Any) -> Any:
     """An input as it came: complex numbers came as pairs, a tuple as one tensor."""
-    if isinstance(given, tuple):
+    if isinstance(given, tuple) and all(isinstance(part, torch.Tensor) for part in given):
         return torch.stack([part.detach() for part in given])
     if isinstance(given, torch.Tensor) and given.is_complex():
         return torch.view_as_real(given.detach().resolve_conj())
