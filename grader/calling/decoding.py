@@ -11,7 +11,7 @@ from grader.model import Array, Call, Earlier
 
 def cache_of(plan: CallPlan) -> Slot | None:
     """The argument that takes a cache, where the last token can be given alone beside it."""
-    alone = len(plan.sequences()) == 1 and not plan.has_tables
+    alone = len(plan.sequences) == 1 and not plan.has_tables
     needed = any(slot.required for slot in plan.forward if slot.role in MASKS)
     found = (slot for slot in plan.forward if slot.role == "cache" and slot.name)
     return next(found, None) if alone and not needed else None

@@ -20,7 +20,7 @@ def takes_itself_for_what_is_left_out(bench: Bench, case: Case) -> Finding:
     needs what it has a default for, and is excused.
     """
     plan = leave_out(bench.plan)
-    inputs = tuple(plan.sequences()) if len(plan.sequences()) > 1 else ("x",)
+    inputs = tuple(plan.sequences) if len(plan.sequences) > 1 else ("x",)
     plain = replace(bench.contract, inputs=inputs)
     alone = replace(bench, remembered={}, plan=plan, contract=plain, carried=list(bench.carried))
     found = _compare(alone, case)
