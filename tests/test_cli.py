@@ -193,7 +193,7 @@ def test_file_without_a_header_is_judged_by_its_own_convention(tmp_path):
     assert "  Class MultiHeadAttention (line 8).\n" in said
     assert "  Constructor: h = num_heads, d = d_model.\n  Call: x; axes [B, L, D].\n" in said
     reasons = (
-        "  Has no option that these cases are about (6)\n  Takes no mask that says this (35)\n"
+        "  Has no option that these cases are about (8)\n  Takes no mask that says this (35)\n"
     )
     assert "Not applicable, and not charged\n" + reasons in said
     assert "Every case passed." in said
