@@ -18,8 +18,9 @@ MAX_BASES = 4
 NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:e\d+)?(?![\w.])", re.IGNORECASE)
 # How much of each head is turned; the rest of it knows no positions.
 SHARES = (1.0, 0.5, 0.25, 0.75)
-# A head size of which every such share is made of pairs.
-WHOLE_PAIRS = 8
+# A head size of which every such share is made of pairs, and of more than one: a single pair is
+# the same in either pairing.
+WHOLE_PAIRS = 16
 
 
 def bases_in(source: str) -> list[float]:
@@ -53,9 +54,9 @@ class Turn:
         return 2 if self.share == 1.0 else WHOLE_PAIRS
 
 
-def name_turns(bases: Sequence[float]) -> tuple[str, ...]:
+def name_turns(bases: Sequence[float], shares: Sequence[float]) -> tuple[str, ...]:
     """The kinds that there may be, likeliest first."""
-    every = itertools.product(SHARES, bases, PAIRINGS)
+    every = itertools.product(shares, bases, PAIRINGS)
     return tuple(Turn(pairing, base, share).name for share, base, pairing in every)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,24 @@ def share_heads(weights: Weights, num_heads: int, kv_heads: int, in_turn: bool =
     return replace(
         weights, **{n: spread_heads(x, num_heads, kv_heads, in_turn) for n, x in thin.items()}
     )
+
+
+def tie(weights: Weights, pair: str) -> Weights:
+    """The weights with one projection for both of `pair`, such as "kv"; as they are for ""."""
+    if not pair:
+        return weights
+    ties = {kind + pair[1]: getattr(weights, kind + pair[0]) for kind in "Wb"}
+    return replace(weights, **ties)
+
+
+def total_ties(weights: Weights, pair: str) -> Weights:
+    """Gradients of `weights`, those of the projections that are one added up in both."""
+    totals: dict[str, Any] = {}
+    for kind in "Wb" if pair else "":
+        parts = [getattr(weights, kind + name) for name in pair]
+        if parts[0] is not None:
+            totals |= dict.fromkeys((kind + name for name in pair), sum(parts))
+    return replace(weights, **totals)
 
 
 def spread_heads(thin: Array, num_heads: int, kv_heads: int, in_turn: bool = False) -> Array:

@@ -327,7 +327,7 @@ def forwards(forward):
         ("x mask_future=False", "x=query mask_future=flag"),
         ("x causal_mask=None", "x=query causal_mask=mask"),
         ("x xa=None mask=None kv_cache=None", "x=query xa=context mask=mask kv_cache=cache"),
-        ("x past=None use_cache=False", "x=query past=cache"),
+        ("x past=None use_cache=False", "x=query past=cache use_cache=caching"),
         ("x incremental_state=None", "x=query incremental_state=cache"),
         (
             "x context=None mask=None context_mask=None",

@@ -28,7 +28,10 @@ DROPOUT = [
     "dropout-place",
     "dropout-after-training",
 ]
-OPTIONS = ("default-length", "head-size", "grouped", "returns-switch", "switch", "told-apart")
+OPTIONS = (
+    *("default-length", "head-size", "grouped", "returns-switch", "optional-sequences"),
+    *("switch", "told-apart", "cache"),
+)
 DATACLASS = """
 from dataclasses import dataclass
 

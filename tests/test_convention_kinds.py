@@ -244,12 +244,16 @@ def turn_some(x):
 
 
 @pytest.mark.parametrize(("part", "percent"), [("2", "50"), ("4", "25"), ("4 * 3", "75")])
-def test_part_of_each_head_may_be_turned(grade_source, part, percent):
-    above = ROTARY.replace(SPEEDS, USUAL) + PARTLY.format(part)
+@pytest.mark.parametrize("kind", ["halves", "pairs"])
+def test_part_of_each_head_may_be_turned(grade_source, kind, part, percent):
+    turn = ROTARY.replace(SPEEDS, USUAL)
+    for old, new in PAIRED if kind == "pairs" else ():
+        turn = turn.replace(old, new)
+    above = turn + PARTLY.format(part)
     report = grade_source(attention(above=above, mask=TURNED.replace("turn(", "turn_some(")))
     passes(report)
     assert said(report)[2:] == [
-        ("convention.positions.halves", {"base": "10000"}),
+        (f"convention.positions.{kind}", {"base": "10000"}),
         ("convention.positions.part", {"percent": percent}),
     ]
 
@@ -290,6 +294,63 @@ def test_tables_of_positions_may_be_given_from_outside(grade_source, above, tabl
         (f"convention.positions.{kind}", {"base": "10000"}),
     ]
     wrong = mask.replace("turn(k", "turn(v", 1)
+    assert not grade_source(attention(**given, mask=wrong)).all_passed
+
+
+UNPACKED = "cos, sin = {}\n"
+PER_HEAD = "cos, sin = (one.unsqueeze(1) for one in {})\n"
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "name", "default"),
+    [
+        (UNPACKED, "position_embeddings", ""),
+        (PER_HEAD, "position_embeddings", ""),
+        (UNPACKED, "rope", ""),
+        (UNPACKED, "position_embeddings", "=None"),
+        (UNPACKED, "rotary_pos_emb: tuple", ""),
+    ],
+)
+def test_both_tables_may_be_given_in_one_tuple(grade_source, unpacked, name, default):
+    plain = name.split(":")[0]
+    mask = unpacked.format(plain)
+    mask += "scores = turn(q, cos, sin) @ turn(k, cos, sin).mT / math.sqrt(q.shape[-1])"
+    given = {"forward": f"x, {name}{default}", "above": WAVES}
+    report = grade_source(attention(**given, mask=mask))
+    passes(report)
+    assert said(report)[2:] == [
+        ("convention.table", {"name": plain}),
+        ("convention.positions.halves", {"base": "10000"}),
+    ]
+    wrong = mask.replace("turn(k, cos", "turn(k, sin", 1)
+    assert not grade_source(attention(**given, mask=wrong)).all_passed
+
+
+TURN_PART = """
+def turn_part(x, size, *table):
+    return torch.cat([turn(x[..., :size], *table), x[..., size:]], -1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "tables", "size", "kind", "percent"),
+    [
+        (WAVES, "cos, sin", "q.shape[-1] // 2", "halves", "50"),
+        (COMPLEX, "freqs_cis", "q.shape[-1] // 4", "pairs", "25"),
+        (ANGLES, "rotary_emb", "3 * q.shape[-1] // 4", "pairs", "75"),
+    ],
+)
+def test_tables_may_be_of_part_of_each_head(grade_source, above, tables, size, kind, percent):
+    turned = [f"turn_part({one}, {size}, {tables})" for one in "qk"]
+    mask = f"scores = {turned[0]} @ {turned[1]}.mT / math.sqrt(q.shape[-1])"
+    given = {"forward": f"x, {tables}", "above": above + TURN_PART}
+    report = grade_source(attention(**given, mask=mask))
+    passes(report)
+    assert said(report)[-2:] == [
+        (f"convention.positions.{kind}", {"base": "10000"}),
+        ("convention.positions.part", {"percent": percent}),
+    ]
+    wrong = mask.replace("turn_part(k", "turn_part(v", 1)
     assert not grade_source(attention(**given, mask=wrong)).all_passed
 
 

@@ -189,8 +189,11 @@ def test_shape_that_is_taken_by_chance_is_not_charged(grade_source):
     [
         ("if mask.dim() == 2:", ToldApart((2,))),
         ("if attn_mask.ndim in (2, 4) and len(attn_mask.shape) != 3:", ToldApart((2, 3, 4))),
-        ("if m.dtype is torch.bool:", ToldApart((), True)),
-        ("if torch.is_floating_point(mask) or mask.is_floating_point():", ToldApart((), True)),
+        ("if m.dtype is torch.bool:", ToldApart((), frozenset({"m"}))),
+        (
+            "if torch.is_floating_point(mask) or mask.is_floating_point():",
+            ToldApart((), frozenset({"mask"})),
+        ),
         ("if x.dim() == 2 and x.dtype == torch.float16:", ToldApart()),
         ("while mask.dim() < 4:", ToldApart()),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.bank.masks import Sizes
-from grader.rotary import Turn, bases_in, find_turn, name_turns
+from grader.rotary import SHARES, Turn, bases_in, find_turn, name_turns
 
 RNG = np.random.default_rng(5)
 TURNS = [
@@ -61,7 +61,7 @@ def test_later_pairs_are_slower_by_the_base():
 def test_a_contract_names_its_turn():
     assert [find_turn(turn.name) for turn in TURNS] == TURNS
     assert [find_turn(other) for other in ("", "unknown", "slopes-absolute")] == [None] * 3
-    names = name_turns([10000.0, 500.0])
+    names = name_turns([10000.0, 500.0], SHARES)
     assert len(set(names)) == 16
     assert [find_turn(name) for name in names[:3]] == [
         Turn("halves"),
@@ -85,7 +85,7 @@ def test_bases_are_read_from_the_source(source, bases):
 
 
 def test_heads_are_made_of_whole_pairs():
-    assert [turn.heads for turn in TURNS] == [2, 2, 2, 8, 8]
+    assert [turn.heads for turn in TURNS] == [2, 2, 2, 16, 16]
     assert Sizes().with_heads_of(2) == Sizes()
-    assert Sizes().with_heads_of(8).d_model == 24
+    assert Sizes().with_heads_of(16).d_model == 48
     assert Sizes(head_dim=5).with_heads_of(2) == Sizes(head_dim=6)

@@ -25,6 +25,7 @@ from grader.variations import (
     blank_padded_queries,
     hide_padded_queries,
     share_heads,
+    tie,
 )
 
 GAIN = 1.5
@@ -76,7 +77,7 @@ def draw(
     drawn = [store(rng.normal(size=(batch, length, sizes.d_model))) for length in lengths]
     inputs = tuple(np.repeat(x, sizes.batch if expanded else 1, axis=0) for x in drawn)
     shared = (sizes.num_heads, sizes.kv_heads) if sizes.kv_heads else None
-    wanted = _shapes(sizes, contract.wide), shared, biases, has_output, gain, dtype
+    wanted = _shapes(sizes, contract.wide), shared, biases, has_output, gain, dtype, contract.tied
     weights = draw_weights(rng, *wanted) if seed is None else shared_weights(seed, *wanted)
     shown = None if mask is None else draw_mask(rng, sizes, mask["kind"], mask["form"])
     if shown is not None and contract.causal and mask and mask["kind"] == "random":
@@ -129,10 +130,12 @@ def draw_weights(
     has_output: bool,
     gain: float,
     dtype: str,
+    tied: str = "",
 ) -> Weights:
     """Projections of these (name, rows, columns), and the biases that the candidate's module has.
 
-    `shared` is (num_heads, kv_heads) where several query heads have one of keys and values.
+    `shared` is (num_heads, kv_heads) where several query heads have one of keys and values, `tied`
+    the two of "qkv" that have one projection.
     """
     store = PRECISIONS[dtype].store
     found: dict[str, Any] = {}
@@ -143,7 +146,7 @@ def draw_weights(
         found["b" + name[1]] = vector if "b" + name[1] in biases else None
     if not has_output:
         found["Wo"] = None
-    weights = Weights(**found)
+    weights = tie(Weights(**found), tied)
     return share_heads(weights, *shared) if shared else weights
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from grader.calling import BATCH_FIRST, CallPlan
+from grader.calling.omission import may_be_left_out
 from grader.model import Contract
 
 # Need -> whether a file that is called and judged so offers it.
@@ -20,6 +21,7 @@ OFFERS: dict[str, Callable[[CallPlan, Contract], bool]] = {
     # Where a causal edge stands between two lengths is a matter of taste.
     "two-lengths": lambda plan, contract: not (contract.causal and contract.one_length),
     "no-positions": lambda plan, contract: not contract.positions,
+    "untied": lambda plan, contract: not contract.tied,
     "default-length": lambda plan, contract: plan.with_default_length() != plan,
     "head-size": lambda plan, contract: plan.takes("head_dim") and not contract.wide,
     "grouped": lambda plan, contract: plan.takes("kv_heads"),
@@ -27,6 +29,8 @@ OFFERS: dict[str, Callable[[CallPlan, Contract], bool]] = {
     "returns-switch": lambda plan, contract: (
         plan.doubtful or any(True for _ in plan.turned("returns"))
     ),
+    "optional-sequences": lambda plan, contract: bool(may_be_left_out(plan)),
+    "cache": lambda plan, contract: plan.cache is not None,
     "told-apart": lambda plan, contract: any(slot.style.also for slot in plan.forward),
 }
 

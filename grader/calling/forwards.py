@@ -11,7 +11,7 @@ from grader.calling import roles
 from grader.calling.masks import MaskStyle
 from grader.calling.plan import PERHAPS, SPARE, SWITCHES, Slot
 from grader.calling.roles import normal, role_in
-from grader.calling.tables import ANGLES, TABLES, WAVES
+from grader.calling.tables import TABLES, list_forms
 from grader.model import Argument, CandidateClass
 
 POSITIONAL = ("positional_only", "positional_or_keyword")
@@ -27,12 +27,15 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
     starts = [
         Slot("option", a.name, 0) for a in arguments if a.required and said[a.name] == "start"
     ]
-    tables = [a for a in arguments if a.required and said[a.name] in TABLES]
-    taken = {slot.name for slot in (*found, *starts)} | {a.name for a in tables}
+    tables = [
+        Slot(said[a.name], a.name, required=a.required) for a in arguments if said[a.name] in TABLES
+    ]
+    taken = {slot.name for slot in (*found, *starts, *tables)}
     free = [a for a in arguments if a.name not in taken and said[a.name] not in SWITCHES]
     needed = [a for a in free if a.required]
     perhaps = [] if masks else [Slot(PERHAPS, a.name) for a in free if _is_open(a, said[a.name])]
     caches = [Slot("cache", a.name) for a in free if not a.required and _is_cache(a)]
+    caches += [Slot("caching", a.name, True) for a in free if _turns_caching(a)]
     wanted = needed + [a for a in free if not a.required and _is_sequence(a, said[a.name])]
     if not wanted:
         # A decorator may hide the signature.
@@ -42,7 +45,8 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
                 yield tuple(Slot(role) for role in hidden)
         wanted = free[:1]
     leading = wanted == arguments[: len(wanted)]
-    for names in _orders([said[a.name] for a in wanted]):
+    orders = list(_orders([said[a.name] for a in wanted]))
+    for given, names in itertools.product(_ways_to_give(tables), orders):
         # By position where they come first, as people call it.
         sequences = tuple(
             Slot(
@@ -53,18 +57,29 @@ def propose_forwards(cls: CandidateClass) -> Iterator[tuple[Slot, ...]]:
             )
             for role, a in zip(names, wanted)
         )
-        for turned in _write_tables(tables, said):
-            yield (*sequences, *masks, *flags, *perhaps, *caches, *starts, *turned)
+        yield (*sequences, *masks, *flags, *perhaps, *caches, *starts, *given)
     yield from _with_another_last(arguments, wanted, masks, flags, said)
 
 
-def _write_tables(
-    tables: Sequence[Argument], said: Mapping[str, str]
-) -> Iterator[tuple[Slot, ...]]:
-    """The tables in each of the forms they may have, cosines and sines in the same one."""
-    is_angles = any(said[a.name] == "turn" for a in tables)
-    for form in (ANGLES if is_angles else WAVES) if tables else ("",):
-        yield tuple(Slot(said[a.name], a.name, form, required=True) for a in tables)
+def takes_tables(cls: CandidateClass) -> bool:
+    """True where forward may be given rotary positions from outside."""
+    return any(role_in(argument.name, roles.FORWARD) in TABLES for argument in cls.forward)
+
+
+def with_tables(forward: tuple[Slot, ...], share: float) -> Iterator[tuple[Slot, ...]]:
+    """Forward's tables of positions in each of the forms they may have, all in the same one.
+
+    They turn this `share` of each head.
+    """
+    given = {slot.role for slot in forward} & {*TABLES}
+    for form in list_forms(given, share) if given else (None,):
+        yield tuple(replace(s, value=form) if s.role in given else s for s in forward)
+
+
+def _ways_to_give(tables: Sequence[Slot]) -> list[tuple[Slot, ...]]:
+    """Those that must be given; where there are others, all as well."""
+    needed = tuple(slot for slot in tables if slot.required)
+    return list(dict.fromkeys([needed, tuple(tables)]))
 
 
 def _with_another_last(
@@ -137,6 +152,12 @@ def _is_cache(argument: Argument) -> bool:
     """True for what holds keys and values of earlier calls, or says where they lie."""
     kept = re.fullmatch(roles.CACHE, normal(argument.name)) is not None
     return kept and argument.default == "None"
+
+
+def _turns_caching(argument: Argument) -> bool:
+    """True for a switch that by its name has such things returned."""
+    kept = re.fullmatch(roles.CACHE, normal(argument.name)) is not None
+    return kept and argument.default in ("True", "False")
 
 
 def _orders(said: Sequence[str]) -> Iterator[tuple[str, ...]]:

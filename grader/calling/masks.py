@@ -20,13 +20,12 @@ class MaskStyle:
     """One mask argument's reading of our masks, which are bool with True = visible.
 
     `meaning`: "visible" or "hidden" say what True (or 1) stands for, "additive" is 0 or -inf added
-    to the scores, "lengths" a number of visible keys for
-    each sample (of a mask "b k"). `dtype` is "bool", "int64"
-    or "float" (the module's own). `forms` are the axes it takes, likeliest first ("b 1 q k");
-    none at all stands for whatever broadcasts to [b, h, q, k]. Letters that stand together are one
-    axis ("bh q k", as for scores that are folded for torch.bmm). `also` are further styles, each of
-    one form, that the file tells from this one. Where it is `unknown` what a mask means to the
-    file, it can be given one that shows everything, and no other.
+    to the scores, "lengths" a number of visible keys for each sample (of a mask "b k"). `dtype` is
+    "bool", "int64", "float" (the module's own) or "float32". `forms` are the axes it takes,
+    likeliest first ("b 1 q k"); none at all stands for whatever broadcasts to [b, h, q, k]. Letters
+    that stand together are one axis ("bh q k", as for scores that are folded for torch.bmm). `also`
+    are further styles, each of one form, that the file tells from this one. Where it is `unknown`
+    what a mask means to the file, it can be given one that shows everything, and no other.
     """
 
     meaning: str = "visible"
@@ -52,11 +51,15 @@ class MaskStyle:
         if self.meaning == "lengths":
             return Input(mask.sum(axis=-1), "int64")
         if self.meaning == "additive":
-            return Input(np.where(mask, 0.0, -np.inf), dtype)
+            return Input(np.where(mask, 0.0, -np.inf), self._of_floats(dtype))
         said = mask if self.meaning == "visible" else ~mask
         if self.dtype == "bool":
             return Input(said, "bool")
-        return Input(said.astype(np.int64), "int64" if self.dtype == "int64" else dtype)
+        given = "int64" if self.dtype == "int64" else self._of_floats(dtype)
+        return Input(said.astype(np.int64), given)
+
+    def _of_floats(self, dtype: str) -> str:
+        return "float32" if self.dtype == "float32" else dtype
 
 
 def axes_in(form: str) -> frozenset[str]:

@@ -41,9 +41,9 @@ class Slot:
     Roles of a constructor: d_model, num_heads, kv_heads, head_dim, value_dim, rotary_dim (as much
     of a head as is turned), length, batch, dropout, settings, value, and switch, whose value is
     its own default; of forward: query, key, value, context (both of these), mask, padding, option,
-    perhaps and cache, which are left out, flag and returns, which are left as they are where they
-    can be and whose value is what turns them, and turn, cos and sin, whose value is the form of
-    that table ("l d/2").
+    perhaps, cache and caching (what has a cache returned), which are left out, flag and returns,
+    which are left as they are where they can be and whose value is what turns them, and turn, cos
+    and sin, whose value is the form of that table ("l d/2").
     """
 
     role: str
@@ -71,7 +71,8 @@ class CallPlan:
     returned. `globals` are numbers of the file to set, each by its role, `norms` the parameters of
     layer norms, which are made to let everything through, `asked` the roles of what the module
     reads from its settings, `zeroed` the parameters for positions, which are set to 0. It is
-    `doubtful` where something of the weights' shape is returned that is neither weights nor scores.
+    `doubtful` where something of the weights' shape is returned that is neither weights nor scores;
+    `cache` is the position of what it takes back for one more token.
     """
 
     class_name: str
@@ -86,6 +87,7 @@ class CallPlan:
     asked: frozenset[str] = frozenset()
     zeroed: tuple[str, ...] = ()
     doubtful: bool = False
+    cache: int | None = None
 
     @property
     def has_dropout(self) -> bool:

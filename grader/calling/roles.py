@@ -83,6 +83,7 @@ CONTEXT = (
 # Rotary positions that are worked out elsewhere, and where in a text a sequence begins.
 TURN = (
     r"((rotary|rope)_?)?(freqs?|frequencies)(_?(cis|complex))?|(rotary|rope)_?(emb\w*|table|cache)"
+    r"|rope|((rotary|rope)_?)?pos(ition)?_?emb\w*|cos_?(and_?)?sin"
 )
 COS = r"((rotary|rope|pos)_?)?cos(ines?)?(_?(emb\w*|table|cached?))?"
 SIN = r"((rotary|rope|pos)_?)?sin(es?)?(_?(emb\w*|table|cached?))?"

@@ -19,6 +19,9 @@ DTYPE = re.compile(
     r"\b(\w+)\s*\.\s*dtype\s*(?:==|!=|is\b|in\b|not in\b)|is_floating_point\((\w+)\)"
     r"|\b(\w+)\.is_floating_point\(\)"
 )
+BOOLEAN = re.compile(
+    r"\b(\w+)\.dtype\s*(?:==|!=|is(?: not)?|(?:not )?in)\s*[(\[{]?\s*(?:torch\.)?bool\b"
+)
 
 MASKING = (
     r"~\s*{name}\b|\b{name}\s*[=!]=\s*(?:[01]|True|False)\b|\b{name}\.(?:bool|logical_not|eq|ne)\("
@@ -28,26 +31,33 @@ MASKING = (
 
 @dataclass(frozen=True)
 class ToldApart:
-    """The ranks that are asked for by number, and whether the dtype is asked for."""
+    """The ranks that are asked for by number, and the names whose dtypes are asked for."""
 
     ranks: tuple[int, ...] = ()
-    dtypes: bool = False
+    dtypes: frozenset[str] = frozenset()
 
 
 def tell_apart(source: str, name: str | None, alone: bool) -> ToldApart:
     """What the source asks of the mask argument `name`; `alone`, of whatever is called a mask."""
+    # Nothing else is asked whether it is bool, whatever a function calls it.
+    booleans = {found[1] for found in BOOLEAN.finditer(source)}
 
-    def meant(found: re.Match[str], groups: int) -> bool:
-        said = next(group for group in found.groups()[:groups] if group)
-        return said == name or (alone and role_in(said, FORWARD) in ("mask", "padding"))
+    def meant(said: str) -> bool:
+        told = said in booleans or role_in(said, FORWARD) in ("mask", "padding")
+        return said == name or (alone and told)
 
     ranks = {
         int(number)
         for found in RANK.finditer(source)
-        if meant(found, 2)
+        if meant(_first_group(found))
         for number in re.findall(r"\d", found[3])
     }
-    return ToldApart(tuple(sorted(ranks)), any(meant(one, 3) for one in DTYPE.finditer(source)))
+    dtypes = {said for found in DTYPE.finditer(source) if meant(said := _first_group(found))}
+    return ToldApart(tuple(sorted(ranks)), frozenset(dtypes))
+
+
+def _first_group(found: re.Match[str]) -> str:
+    return next(group for group in found.groups() if group)
 
 
 def is_written_as_mask(source: str, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +18,19 @@ from grader.convention.found import Convention
 from grader.convention.trials import lengths
 from grader.definition import Steps
 from grader.mistakes import Mistake, combine
-from grader.model import Array, Contract, Status
+from grader.model import Array, Contract, Fault, Status
 from grader.rehearsal import Rehearsal
 
 # Samples in a draw: fewer than tokens, and more.
 FEW, MANY = 2, 8
+
+
+class Tried(NamedTuple):
+    """What one mask gave: the output, else what was raised, if that is why there is none."""
+
+    problem: Problem
+    output: Array | None
+    fault: Fault | None
 
 
 class Asker:
@@ -36,7 +45,7 @@ class Asker:
         self.run = run
         self.seed = seed
         self.source = source
-        self.tried: dict[Hashable, tuple[Problem, Array | None]] = {}
+        self.tried: dict[Hashable, Tried] = {}
         self.posed: dict[Hashable, Problem] = {}
         self.rehearsals: dict[int, Rehearsal] = {}
         self.fitted: dict[Hashable, bool] = {}
@@ -53,7 +62,7 @@ class Asker:
 
     def is_taken(self, slot: Slot, reading: MaskStyle, form: str) -> bool:
         """True where something of the output's shape comes back."""
-        problem, output = self.try_mask(slot, reading, form, FEW)
+        problem, output, _ = self.try_mask(slot, reading, form, FEW)
         return output is not None and output.shape == problem.truth.output.shape
 
     def is_right(
@@ -65,13 +74,11 @@ class Asker:
         mistakes: Sequence[Mistake] | None = None,
     ) -> bool:
         """True where this is what comes back, with the mistakes found so far or with these."""
-        problem, output = self.try_mask(slot, reading, form, batch)
+        problem, output, _ = self.try_mask(slot, reading, form, batch)
         made = self.carried if mistakes is None else mistakes
         return output is not None and self.fits(output, problem, self.contract, made)
 
-    def try_mask(
-        self, slot: Slot, reading: MaskStyle, form: str, batch: int
-    ) -> tuple[Problem, Array | None]:
+    def try_mask(self, slot: Slot, reading: MaskStyle, form: str, batch: int) -> Tried:
         """What a random mask of this form gives, asked once however often it is looked at."""
         key = (slot, reading, form, batch)
         if key not in self.tried:
@@ -82,7 +89,7 @@ class Asker:
             # Alone, so that it is this argument that gets the mask.
             alone = [s for s in self.plan.forward if s.role not in MASKS or s == slot or s.required]
             plan = replace(self.plan, forward=put(alone, slot, tried))
-            self.tried[key] = problem, self.observe(plan, problem)
+            self.tried[key] = Tried(problem, *self.see(plan, problem))
         return self.tried[key]
 
     def pose(self, contract: Contract, mask: tuple[str, str] | None, batch: int = FEW) -> Problem:
@@ -102,9 +109,13 @@ class Asker:
 
     def observe(self, plan: CallPlan, problem: Problem) -> Array | None:
         """The output under this plan; None where the file raised."""
+        return self.see(plan, problem)[0]
+
+    def see(self, plan: CallPlan, problem: Problem) -> tuple[Array | None, Fault | None]:
+        """The output under this plan, else what was raised, if that is why there is none."""
         bench = Bench(self.contract, plan, self.run, self.layout, self.seed)
         seen = bench.run(bench.probe(problem))
-        return bench.answer(seen).output if seen.status is Status.OK else None
+        return bench.answer(seen).output if seen.status is Status.OK else None, seen.fault
 
     def fits(
         self, output: Array, problem: Problem, contract: Contract, mistakes: Sequence[Mistake]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from grader.calling import CallPlan, Slot
+from grader.calling.decoding import cache_of
 from grader.calling.masks import MASKS
 from grader.calling.plan import SPARE
 from grader.calling.tables import TABLES
@@ -59,6 +60,8 @@ def _describe_call(plan: CallPlan) -> Iterable[Message]:
             key = f"convention.mask.{slot.style.meaning}"
             fields = {"name": slot.name or slot.role, "dtype": slot.style.dtype, "forms": forms}
             yield Message(key, fields)
+        elif slot.role == "cache" and plan.cache is not None and slot == cache_of(plan):
+            yield Message("convention.cached", {"name": slot.name, "item": plan.cache})
         elif slot.role == "cache":
             yield Message("convention.cache", {"name": slot.name})
         elif slot.role in TABLES:
@@ -74,6 +77,8 @@ def _describe_contract(convention: Convention) -> Iterable[Message]:
             yield Message("convention." + name.replace("_", "-"))
     if convention.match.layout is not None and convention.match.layout.kv_heads:
         yield Message("convention.one-kv-head")
+    if contract.tied:
+        yield Message(f"convention.tied.{contract.tied}")
     if contract.padded:
         yield Message(f"convention.padded.{contract.padded}")
     yield from _describe_positions(contract.positions)

@@ -43,8 +43,9 @@ def match_exercise(contract: Contract, plan: CallPlan, run: Run, seed: int) -> M
     if not built.parameters:
         return Match(None, contract)
     known = propose(built.parameters, SIZES.d_model, SIZES.num_heads)
-    # An exercise asks for a head of keys and values to each head of queries.
-    proposals = [layout for layout in known if not layout.kv_heads]
+    # An exercise asks for a head of keys and values to each head of queries, and for three
+    # projections.
+    proposals = [layout for layout in known if not layout.kv_heads and not layout.tied]
     drawn = try_twice(contract, plan, run, built.parameters, seed)
     if not drawn and len(contract.inputs) > 1:
         # One that takes a length from the wrong sequence loses what is about two of them, not all.

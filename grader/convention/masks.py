@@ -11,7 +11,8 @@ from grader.calling.masks import MASKS
 from grader.calling.plan import PERHAPS, SPARE, put
 from grader.calling.told_apart import is_written_as_mask
 from grader.convention.found import Convention
-from grader.convention.reading import FORMS, Reader
+from grader.convention.kinds import FORMS
+from grader.convention.reading import Reader
 from grader.mistakes import CATALOGUE, combine
 from grader.variations import UNKNOWN
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from grader.convention.found import Match
 from grader.convention.screen import Screen
@@ -57,7 +56,7 @@ def match_right(
             continue
         for contract in contracts:
             if show(trials, layout, contract)(()):
-                return Match(layout, replace(contract, wide=layout.wide), True)
+                return Match(layout, layout.settle(contract), True)
     return None
 
 
@@ -73,7 +72,7 @@ def match_wrong(
         named = rank == 0 and layout.places["Wq"].fused == 1
         for mistake in _shown(contract, rank < CERTAIN, named, layout.is_fused):
             if mistake.id not in besides and is_shown([mistake]):
-                return Match(layout, replace(contract, wide=layout.wide), True, (mistake,))
+                return Match(layout, layout.settle(contract), True, (mistake,))
     return None
 
 

@@ -9,35 +9,15 @@ from dataclasses import replace
 from grader.calling import MaskStyle, Slot
 from grader.calling.masks import axes_in
 from grader.calling.plan import put
-from grader.calling.told_apart import tell_apart
-from grader.convention.asking import FEW, MANY, Asker
+from grader.convention.asking import FEW, MANY
+from grader.convention.kinds import RARER, READINGS, KindReader
 from grader.mistakes import CATALOGUE, Mistake, are_compatible, known_for
 
-READINGS = (
-    MaskStyle("visible", "bool"),
-    MaskStyle("hidden", "bool"),
-    MaskStyle("visible", "int64"),
-    MaskStyle("hidden", "int64"),
-    MaskStyle("additive", "float"),
-    MaskStyle("visible", "float"),
-    MaskStyle("hidden", "float"),
-)
-# Of each dtype what is meant first where a file tells them apart: of floats, what is added.
-FLOATS_OR_BOOLS = tuple(reading for reading in READINGS if reading.dtype != "int64")
-BETWEEN = ("b 1 q k", "q k", "1 1 q k", "b q k", "1 q k", "b h q k")
-PADDING = ("b k", "b 1 1 k", "b 1 k")
-FORMS = {"mask": (*BETWEEN, *PADDING), "padding": (*PADDING, *BETWEEN)}
-# Where the sequence comes first, the batch may come last in the mask as well.
-SEQUENCE_FIRST = "l b m"
-BATCH_LAST = ("q k b", "q k 1", "1 k b")
-# Scores folded for torch.bmm take masks folded the same way, by sample or by head; and a mask may
-# be one for each head, whatever the sample.
-RARER = ("bh q k", "bh 1 k", "hb q k", "hb 1 k", "h q k")
 # What is a mistake under a contract that says how a mask is read, and a reading where none does.
 CONVENTIONAL = ("mask-inverted", "mask-filled-with-plus")
 
 
-class Reader(Asker):
+class Reader(KindReader):
     """Tries the readings of masks, and the known mistakes of masks, on one file."""
 
     def read_rightly(self, slot: Slot) -> MaskStyle | None:
@@ -45,13 +25,13 @@ class Reader(Asker):
         style = self._read(slot) or self._read_padded(slot)
         if style is None:
             return None
-        return replace(style, also=tuple(self._tell_apart(slot, style)))
+        return replace(style, also=tuple(self.tell_apart(slot, style)))
 
     def _read(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is right, with every form in which it is."""
         rarer = slot.style.forms or RARER
         for reading in _readings(slot):
-            forms = self._forms(slot, reading)
+            forms = self.forms_of(slot, reading)
             fits = self._fit(slot, reading, forms)
             if fits:
                 wrong = self._read_first_sample(slot, reading, set(forms) - set(fits))
@@ -81,29 +61,6 @@ class Reader(Asker):
         self.contract = plain
         return None
 
-    def _tell_apart(self, slot: Slot, style: MaskStyle) -> Iterator[MaskStyle]:
-        """The kinds of masks that the source asks for: a right form of each, else one it takes."""
-        if style.meaning == "lengths":
-            return
-        masks = [s for s in self.plan.forward if s.role in FORMS]
-        asked = tell_apart(self.source, slot.name, len(masks) == 1)
-        for rank in asked.ranks:
-            every = (*self._forms(slot, replace(style, forms=())), *RARER)
-            forms = [form for form in every if len(form.split()) == rank]
-            # What is right for a mask that all samples share says nothing of masks of their own.
-            own = [form for form in forms if "b" in form]
-            shared = [form for form in forms if form not in own]
-            judged = [self.judge(slot, style, group) for group in (own, shared)]
-            found = [one for one in judged if one]
-            wrong = [form for form, right in found if not right]
-            yield from (replace(style, forms=(f,)) for f in (wrong or [f for f, _ in found])[:1])
-        if asked.dtypes:
-            form = style.forms[0]
-            kinds = [r for r in FLOATS_OR_BOOLS if (r.dtype == "float") != (style.dtype == "float")]
-            meant = [kind for kind in kinds if self.is_taken(slot, kind, form)]
-            fits = [kind for kind in meant if self.is_right(slot, kind, form, FEW)]
-            yield from (replace(kind, forms=(form,)) for kind in (fits or meant)[:1])
-
     def _read_first_sample(
         self, slot: Slot, reading: MaskStyle, others: set[str]
     ) -> tuple[str, ...]:
@@ -122,7 +79,7 @@ class Reader(Asker):
         """The first reading under which one known mistake, of those if any, explains the output."""
         known = [one for one in self._known() if not among or one.id in among]
         for reading in _readings(slot):
-            for form, mistake in itertools.product(self._forms(slot, reading), known):
+            for form, mistake in itertools.product(self.forms_of(slot, reading), known):
                 mistakes = [*self.carried, mistake]
                 # On a second draw as well: one may fit by chance.
                 if all(self.is_right(slot, reading, form, n, mistakes) for n in (FEW, MANY)):
@@ -133,14 +90,10 @@ class Reader(Asker):
     def read_at_all(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is taken, whatever comes of it."""
         for reading in _readings(slot):
-            for form in self._forms(slot, reading):
-                if self.try_mask(slot, reading, form, FEW)[1] is not None:
+            for form in self.forms_of(slot, reading):
+                if self.try_mask(slot, reading, form, FEW).output is not None:
                     return replace(reading, forms=(form,))
         return None
-
-    def _forms(self, slot: Slot, reading: MaskStyle) -> tuple[str, ...]:
-        last = BATCH_LAST if self.plan.axes == SEQUENCE_FIRST else ()
-        return reading.forms or (*FORMS[slot.role], *last)
 
     def _known(self) -> Iterator[Mistake]:
         """Mistakes of masks, by each way to make them. An inverted one is a convention here."""

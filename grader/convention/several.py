@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from grader.convention.found import Match
 from grader.convention.matching import show
@@ -109,7 +108,7 @@ def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | No
         own = [mistake for mistake in known if layout.is_fused or not mistake.fused]
         for pair in pairs_of(own, made, contract.causal):
             if is_shown([*made, *pair]):
-                return Match(layout, replace(contract, wide=layout.wide), True, (*made, *pair))
+                return Match(layout, layout.settle(contract), True, (*made, *pair))
     return None
 
 

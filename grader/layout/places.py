@@ -23,7 +23,7 @@ from grader.layout.elements import (
     groups_of,
     lies_after_query,
 )
-from grader.model import Array
+from grader.model import Array, Contract
 from grader.variations import spread_heads, thin_heads
 
 BIASES = {"Wq": "bq", "Wk": "bk", "Wv": "bv", "Wo": "bo"}
@@ -130,6 +130,17 @@ class Layout:
     def is_fused(self) -> bool:
         """True where one parameter holds more than one projection."""
         return any(place.fused > 1 for place in self.places.values())
+
+    @property
+    def tied(self) -> str:
+        """The two of "qkv" that one projection makes, else ""."""
+        pairs = ("qk", "kv")
+        alike = (pair for pair in pairs if self.places[f"W{pair[0]}"] == self.places[f"W{pair[1]}"])
+        return next(alike, "")
+
+    def settle(self, contract: Contract) -> Contract:
+        """The contract with what this layout says of the heads and of the projections."""
+        return replace(contract, wide=self.wide, tied=self.tied)
 
     def can_group(self) -> bool:
         """True where it is known how fewer heads of keys and values than of queries would lie."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from grader.layout.elements import AxisSizes, Place, groups_of, shape_of
 from grader.layout.places import EACH_HEAD, Layout, head_width
 from grader.layout.roles import UNNAMED, bias_of, cost_of, order_in, role_of
+from grader.layout.stacks import stack_heads
 from grader.model import Parameter
 
 # Output rows first, as in nn.Linear; then x @ W; then the axes apart, as einsum likes them.
@@ -37,6 +38,9 @@ TORCH_LINEARS = tuple(
 )
 # One head of keys and values for all is rarer than anything else.
 ONE_KV_HEAD = 40
+# So is one projection for two of the three.
+TIED = 60
+TIES = ((("Wk", "Wv"), "Wq"), (("Wq", "Wk"), "Wv"))
 # A fused parameter says nothing of its order, but one order is by far the commonest.
 FUSED = 3
 # Who writes x @ W writes it throughout.
@@ -50,11 +54,12 @@ def propose(
     parameters: Sequence[Parameter], d_model: int, num_heads: int, wide: bool = False
 ) -> list[Layout]:
     """Layouts that fit these parameters of a module built for d_model and num_heads."""
-    known = [*parameters, *_stacks(parameters, num_heads)]
+    known = [*parameters, *stack_heads(parameters, num_heads)]
     if len(known) > MAX_PARAMETERS:
         known = sorted(known, key=lambda parameter: not role_of(parameter.name))[:MAX_PARAMETERS]
     finder = Finder(known, AxisSizes(num_heads, head_width(d_model, num_heads, wide), d_model))
     found = [*finder.fused(), *finder.pairs(), *finder.stacked(), *finder.separate()]
+    found += finder.tied()
     if num_heads > 1 and not wide:
         stacks = {one.name for one in known if EACH_HEAD in one.name}
         # What is there once for each head is not there once for all.
@@ -137,6 +142,16 @@ class Finder:
                 yield from self._with_output(places, cost)
                 for fused in self._with_one_bias(places):
                     yield from self._with_output(fused, cost + 1)
+
+    def tied(self) -> Iterator[Layout]:
+        """One parameter for both keys and values, or queries and keys, where no other is left."""
+        matrices = sum(len(parameter.shape) > 1 for parameter in self.parameters)
+        pairs = itertools.permutations(self._inner(1), 2) if matrices in (2, 3) else ()
+        for ((shared, cost), (other, more)), (both, single) in itertools.product(pairs, TIES):
+            places = {**dict.fromkeys(both, shared), single: other}
+            for layout in self._with_output(places, TIED + cost + more):
+                if len({place.weight for place in layout.places.values()}) == matrices:
+                    yield layout
 
     def _with_one_bias(self, places: Mapping[str, Place]) -> Iterator[dict[str, Place]]:
         """Three matrices whose biases lie one after the other in one vector."""
@@ -249,22 +264,6 @@ class Finder:
             if name is not None:
                 return place._replace(bias=name, bias_pattern=form)
         return place
-
-
-def _stacks(parameters: Sequence[Parameter], num_heads: int) -> list[Parameter]:
-    """One stacked parameter for each family whose names count the heads from 0."""
-    families: dict[str, dict[int, Parameter]] = {}
-    for parameter in parameters:
-        for digits in re.finditer(r"\d+", parameter.name):
-            before, after = parameter.name[: digits.start()], parameter.name[digits.end() :]
-            family = families.setdefault(before + EACH_HEAD + after, {})
-            family[int(digits.group())] = parameter
-    return [
-        replace(family[0], name=name, shape=(num_heads, *family[0].shape))
-        for name, family in families.items()
-        if set(family) == set(range(num_heads))
-        and len({member.shape for member in family.values()}) == 1
-    ]
 
 
 def _is_turned(pattern: str) -> bool:

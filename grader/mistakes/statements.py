@@ -31,12 +31,18 @@ class Statement:
 
 def read_statements(source: str) -> tuple[Statement, ...]:
     """Every statement in order, of compound ones the head; () if the file cannot be read."""
-    if len(source) > LARGEST:
-        return ()
     try:
-        return tuple(_within(ast.parse(source).body, ""))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return tuple(_within(parse(source).body, ""))
+    except (ValueError, RecursionError, MemoryError):
         return ()
+
+
+def parse(source: str) -> ast.Module:
+    """The tree of a file; an empty one if it cannot be read."""
+    try:
+        return ast.parse(source if len(source) <= LARGEST else "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def find_line(statements: Sequence[Statement], pattern: str, is_last: bool = False) -> int | None:

@@ -7,6 +7,7 @@ from grader.model.arrays import Array
 from grader.model.candidate import Argument, CandidateClass, Parameter, Submission
 from grader.model.exchange import (
     Call,
+    Earlier,
     Fault,
     Input,
     Observation,
@@ -43,6 +44,7 @@ __all__ = [
     "Contract",
     "Departure",
     "Diagnosis",
+    "Earlier",
     "Exercise",
     "Fault",
     "Graded",

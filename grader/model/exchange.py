@@ -30,8 +30,8 @@ class Input(NamedTuple):
 
     `storage` is "contiguous", "transposed" (the first two axes are swapped in memory),
     "strided" (every second element of a wider tensor), "expanded" (batch axis of stride 0), "same"
-    (the very tensor that the first input is) or "complex" (of pairs along the last axis). One with
-    a `name` is passed by keyword.
+    (the very tensor that the first input is), "complex" (of pairs along the last axis) or "tuple"
+    (one tensor for each index of the first axis). One with a `name` is passed by keyword.
     """
 
     value: Array
@@ -47,6 +47,13 @@ class Option(NamedTuple):
     name: str | None = None
 
 
+class Earlier(NamedTuple):
+    """Item `item` of what the call before returned, as it was, by keyword."""
+
+    item: int
+    name: str | None = None
+
+
 class Settings(NamedTuple):
     """Stands for a configuration object: a value for each name that a pattern matches.
 
@@ -58,7 +65,7 @@ class Settings(NamedTuple):
     class_name: str | None = None
 
 
-Call = tuple[Input | Option | None, ...]
+Call = tuple[Input | Option | Earlier | None, ...]
 
 
 class Probe(NamedTuple):

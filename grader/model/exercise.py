@@ -49,7 +49,8 @@ class Contract:
     keys that are always equally many (`one_length`), heads as wide as the model (`wide`), positions
     inside (`positions`, as grader/rotary.py names them, or a key of LEANS in
     grader/variations.py), for which the head size may have to be a `head_multiple`, padded queries
-    that see nothing or whose output is 0 (`padded`: "hidden" or "blank").
+    that see nothing or whose output is 0 (`padded`: "hidden" or "blank"), one projection for two of
+    queries, keys and values (`tied`: "qk" or "kv").
     """
 
     inputs: tuple[str, ...]
@@ -62,6 +63,7 @@ class Contract:
     positions: str = ""
     head_multiple: int = 1
     padded: str = ""
+    tied: str = ""
 
 
 @dataclass(frozen=True)

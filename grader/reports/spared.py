@@ -10,7 +10,10 @@ from grader.texts import Texts
 
 NEED = "not-offered."
 # What few files offer: one sentence lists all of it.
-RARE = ("default-length", "head-size", "grouped", "returns-switch", "switch", "told-apart")
+RARE = (
+    *("default-length", "head-size", "grouped", "returns-switch", "switch", "told-apart"),
+    *("optional-sequences", "cache"),
+)
 
 
 def write_reasons(report: Report, texts: Texts) -> Iterator[str]:

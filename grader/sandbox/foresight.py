@@ -18,6 +18,7 @@ import numpy as np
 from grader.errors import ClosedError, WorkerError
 from grader.model import (
     Array,
+    Earlier,
     Input,
     Isolation,
     Observation,
@@ -72,7 +73,7 @@ class Fingerprints:
         return self._weights[id(weights)][0]
 
 
-def _name(item: Input | Option | Array | None) -> Hashable:
+def _name(item: Input | Option | Earlier | Array | None) -> Hashable:
     if isinstance(item, np.ndarray):
         return item.tobytes(), item.shape, item.dtype.str
     return (_name(item.value), *item[1:]) if isinstance(item, Input) else repr(item)

@@ -14,6 +14,7 @@ from grader.model import (
     Argument,
     Array,
     CandidateClass,
+    Earlier,
     Fault,
     Input,
     Observation,
@@ -75,11 +76,13 @@ def write_probe(
     def add_all(arrays: Mapping[str, Array]) -> dict[str, int]:
         return {name: add(value) for name, value in arrays.items()}
 
-    def describe(item: Input | Option | None) -> dict[str, Any] | None:
+    def describe(item: Input | Option | Earlier | None) -> dict[str, Any] | None:
         if item is None:
             return None
         if isinstance(item, Option):
             return {"value": item.value, "name": item.name}
+        if isinstance(item, Earlier):
+            return {"earlier": item.item, "name": item.name}
         tensor = {"tensor": add(item.value), "dtype": item.dtype, "storage": item.storage}
         return tensor | {"name": item.name}
 

@@ -14,7 +14,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from . import apart, between, describe, protocol, ready_made, stand_in, trace, watch
-from .answer import Answer
+from .answer import Answer, flatten
 from .built import Built, Kept, WeightSets
 from .passes import autocast, call_module, cast, go_back, gradient_mode, make_inputs, materialise
 from .protocol import Blob
@@ -101,7 +101,9 @@ class Submission:
             if len(made) == 1 and request["between"]:
                 with self._guard(request["between"]):
                     called = self._between(request, built, call, tensors)
-            inputs = make_inputs(call, tensors, request)
+            with self._guard("forward"):
+                earlier = flatten(made[-1][0])[1] if made else None
+                inputs = make_inputs(call, tensors, request, earlier)
             if request["trace"] or request["left"] is not None:
                 mode.begin(inputs)
             with self._guard("forward"), mode, graph, autocast(request["autocast"]):

@@ -40,12 +40,23 @@ def call_module(module: Any, call: list[Any], inputs: list[Any]) -> Any:
     return module(*positional, **{n: i for i, n in zip(inputs, named) if n is not None})
 
 
-def make_inputs(call: list[Any], tensors: list[torch.Tensor], request: dict[str, Any]) -> list[Any]:
-    """The inputs of one call, in the order of the request; tensors of their own each time."""
+def make_inputs(
+    call: list[Any],
+    tensors: list[torch.Tensor],
+    request: dict[str, Any],
+    earlier: list[Any] | None = None,
+) -> list[Any]:
+    """The inputs of one call, in the order of the request; tensors of their own each time.
+
+    `earlier` is what the call before returned, item by item.
+    """
     inputs: list[Any] = []
     for entry in call:
         if entry is None or "value" in entry:
             inputs.append(entry and entry["value"])
+            continue
+        if "earlier" in entry:
+            inputs.append((earlier or [])[entry["earlier"]])
             continue
         if entry["storage"] == "same" and inputs:
             inputs.append(inputs[0])
@@ -53,7 +64,7 @@ def make_inputs(call: list[Any], tensors: list[torch.Tensor], request: dict[str,
         tensor = tensors[entry["tensor"]].to(DTYPES[entry["dtype"]])
         tensor = STORAGES[entry["storage"]](tensor.clone())
         asked = request["cotangent"] is not None and not request["plain_inputs"]
-        if asked and tensor.is_floating_point():
+        if asked and isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
             tensor = tensor.detach().requires_grad_()
         inputs.append(tensor)
     return inputs

@@ -84,18 +84,25 @@ def _complex(tensor: torch.Tensor) -> torch.Tensor:
     return torch.view_as_complex(tensor)
 
 
-STORAGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+def _tuple(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.unbind(0))
+
+
+STORAGES: dict[str, Callable[[torch.Tensor], Any]] = {
     "contiguous": _contiguous,
     "transposed": _transposed,
     "strided": _strided,
     "expanded": _expanded,
     "same": _contiguous,
     "complex": _complex,
+    "tuple": _tuple,
 }
 
 
 def as_sent(given: Any) -> Any:
-    """An input as it came: complex numbers came as pairs."""
+    """An input as it came: complex numbers came as pairs, a tuple as one tensor."""
+    if isinstance(given, tuple) and all(isinstance(part, torch.Tensor) for part in given):
+        return torch.stack([part.detach() for part in given])
     if isinstance(given, torch.Tensor) and given.is_complex():
         return torch.view_as_real(given.detach().resolve_conj())
     return given

@@ -14,7 +14,7 @@ from grader.bank.problem import Problem
 from grader.derivatives import Gradients, differentiate
 from grader.layout.elements import SHARED
 from grader.model import Array, Case, Message, Observation
-from grader.variations import total_heads
+from grader.variations import total_heads, total_ties
 
 T = TypeVar("T")
 # Of inputs or of parameters, and the name: a parameter may be called query.
@@ -102,7 +102,7 @@ def name_gradients(
     while len(parts) > len(problem.inputs):
         # The last input was used more than once.
         parts[-2:] = [parts[-2] + parts[-1]]
-    canonical = replace(problem.weights, **gradients.weights)
+    canonical = total_ties(replace(problem.weights, **gradients.weights), bench.contract.tied)
     heads, kv_heads = problem.sizes.num_heads, bench.layout.kv_heads
     if kv_heads:
         shared = [name for name in SHARED if getattr(canonical, name) is not None]

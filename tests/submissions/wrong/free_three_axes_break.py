@@ -1,0 +1,31 @@
+# mha-grade: free; expect: failed
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    """mask: [B, S] of keys or [B, T, S] of pairs, True = may be seen."""
+
+    def __init__(self, dim, heads):
+        super().__init__()
+        if dim % heads != 0:
+            raise ValueError("dim % heads")
+        self.heads, self.size = heads, dim // heads
+        self.q = nn.Linear(dim, dim, bias=False)
+        self.kv = nn.Linear(dim, 2 * dim, bias=False)
+        self.proj = nn.Linear(dim, dim)
+
+    def forward(self, x, context, mask=None):
+        b, t, _ = x.shape
+        s = context.shape[1]
+        q = self.q(x).view(b, t, self.heads, self.size).transpose(1, 2)
+        k, v = self.kv(context).view(b, s, 2, self.heads, self.size).permute(2, 0, 3, 1, 4)
+        scores = torch.einsum("bhtd,bhsd->bhts", q, k).div(self.size**0.5)
+        if mask is not None:
+            if mask.ndim == 2:
+                mask = mask.view(b, 1, 1, s)
+            elif mask.ndim == 3:
+                mask = mask.unsqueeze(1).expand(b, self.heads, s, t)
+            scores = torch.where(mask, scores, torch.full_like(scores, float("-inf")))
+        weights = scores.softmax(dim=-1).nan_to_num(0.0)
+        return self.proj(torch.einsum("bhts,bhsd->bthd", weights, v).reshape(b, t, -1))
