@@ -17,6 +17,8 @@ from grader.model import Array
 
 # How far off the span what is right may be: far more than rounding, even of float32.
 OFF_SPAN = 1e-4
+# Beyond this condition of their products values can stand for each other.
+ALIKE = 1e12
 
 
 def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
@@ -24,7 +26,7 @@ def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
 
     Rows that are no numbers are left out, as if nothing were given there. The steps that merge and
     project may be wrong ones where there is one query. Raises ValueError where the steps do not
-    fit these sizes.
+    fit these sizes, and where values depend on each other, so that other factors do as well.
     """
     with np.errstate(all="ignore"):
         values, rest = _apart(trial.problem, weights, steps)
@@ -37,8 +39,16 @@ def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
         off = np.abs(left - values @ shares).max(initial=0.0)
     if not off <= OFF_SPAN * np.abs(left).max(initial=0.0):
         return None
+    if _depend(squares):
+        raise ValueError("values depend on each other")
     heads = trial.problem.sizes.num_heads
     return shares.reshape(len(shares), heads, values.shape[-1] // heads, shares.shape[-1])
+
+
+def _depend(squares: Array) -> bool:
+    """True where one value is a sum of others; one that is nothing is no part of any."""
+    lengths = np.sqrt(squares.diagonal(axis1=-2, axis2=-1))
+    return bool((np.linalg.cond(squares / (lengths[..., None] * lengths[:, None])) > ALIKE).any())
 
 
 @functools.cache
