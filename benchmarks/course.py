@@ -98,7 +98,7 @@ def grade_inside(files: int) -> tuple[float, float]:
 
     from grader.grading import Request, grade
     from grader.intake import submit_text
-    from grader.sandbox import session, wire
+    from grader.sandbox import claims, session, wire
     from grader.worker import execute, ready_made
 
     torch.set_num_threads(1)
@@ -110,11 +110,11 @@ def grade_inside(files: int) -> tuple[float, float]:
         def load(self):
             self.state = execute.Submission()
             reply = self.state.load(self.submission.source, "answer.py")
-            return session.Loaded(session.Status.OK, wire.read_classes(reply))
+            return session.Loaded(session.Status.OK, claims.read_classes(reply))
 
         def run(self, probe):
             header, blobs = wire.write_probe(probe, *self._held.look_up(probe.weights))
-            return wire.read_observation(*self.state.probe(header, blobs))
+            return claims.read_observation(*self.state.probe(header, blobs))
 
     import grader.grading
 

@@ -188,3 +188,12 @@ STYLES = {
 def line_of(text):
     """The line of the plain file where this text stands."""
     return PLAIN[: PLAIN.index(text)].count("\n") + 1
+
+
+def swap(*pairs):
+    """PLAIN with each of these pieces, which come once, put in place of the other."""
+    source = PLAIN
+    for old, new in pairs:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    return source

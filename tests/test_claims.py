@@ -8,7 +8,7 @@ from test_recognise import KNOWN, PROBLEM, TRUTH
 
 from grader.errors import ProtocolError
 from grader.model import Step
-from grader.sandbox import wire
+from grader.sandbox import claims
 from grader.trace import find_departure, find_not_finite, walk
 from grader.worker.protocol import Blob
 
@@ -18,7 +18,7 @@ LARGE = Blob("float64", (5000,), np.arange(5000.0).tobytes())
 
 
 def read(*steps, blob=NUMBERS):
-    return wire.read_observation({"status": "ok", "trace": list(steps)}, [blob]).trace
+    return claims.read_observation({"status": "ok", "trace": list(steps)}, [blob]).trace
 
 
 def test_claimed_trace_is_read():

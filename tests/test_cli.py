@@ -195,7 +195,8 @@ def test_file_without_a_header_is_judged_by_its_own_convention(tmp_path):
     reasons = (
         "  Does not offer: a default length that may be exceeded, heads of another size, fewer key"
         " heads\n  than query heads, a choice of what is returned, a switch for the causal mask,"
-        " masks of a\n  second kind, sequences that may be left out, a cache (8)\n  Takes no mask that says this (35)\n"
+        " masks of a\n  second kind, sequences that may be left out, a cache (8)\n"
+        "  Takes no mask that says this (35)\n"
     )
     assert "Not applicable, and not charged\n" + reasons in said
     assert "Every case passed." in said

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sources import PLAIN, SCALED, attention
+from sources import SCALED, attention, swap
 
 from grader.definition import CORRECT, Steps
 from grader.mistakes import CATALOGUE, combine
@@ -14,14 +14,6 @@ from grader.model import Contract
 SELF = "self-attention"
 FILL = 'scores.masked_fill(~mask, float("-inf"))'
 SOFTMAX = "scores.softmax(-1).nan_to_num(0.0)"
-
-
-def swap(*pairs):
-    source = PLAIN
-    for old, new in pairs:
-        assert source.count(old) == 1
-        source = source.replace(old, new)
-    return source
 
 
 def named(report):

@@ -17,7 +17,7 @@ from grader.course.gather import gather
 from grader.errors import ProtocolError, UnusableSubmission, UsageError
 from grader.intake import MAX_BYTES, decode
 from grader.notebook import read_cells
-from grader.sandbox import wire
+from grader.sandbox import claims
 from grader.worker import protocol
 
 NAMES = [
@@ -96,10 +96,13 @@ def test_damaged_frame_is_read_or_refused(header, blobs, changes, cut):
 
 @given(header=HEADERS, blobs=BLOBS)
 def test_any_reply_is_read_or_refused(header, blobs):
-    for read in (lambda: wire.read_observation(header, blobs), lambda: wire.read_classes(header)):
+    for read in (
+        lambda: claims.read_observation(header, blobs),
+        lambda: claims.read_classes(header),
+    ):
         with contextlib.suppress(ProtocolError):
             read()
-    assert all(isinstance(name, str) for name in wire.read_wanted(header))
+    assert all(isinstance(name, str) for name in claims.read_wanted(header))
 
 
 @given(raw=st.binary(max_size=400) | st.text(max_size=200).map(str.encode))

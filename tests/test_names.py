@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sources import FUSED, MERGE, PLAIN, SCALED, SOFTMAX, attention, masked
+from sources import FUSED, MERGE, SCALED, SOFTMAX, attention, masked, swap
 
 CORPUS = Path(__file__).parent / "submissions"
 SELF = "self-attention"
@@ -13,14 +13,6 @@ HEADS = "q, k, v = (t.unflatten(-1, (self.h, -1)).transpose(1, 2) for t in (q, k
 # A softmax that is written out, and 0 in rows that see nothing.
 WRITTEN = "torch.nan_to_num({exps} / ({exps}.sum(-1, keepdim=True) + {by}))"
 SHIFTED = "(scores - scores.amax(-1, keepdim=True)).exp()"
-
-
-def swap(*pairs):
-    source = PLAIN
-    for old, new in pairs:
-        assert source.count(old) == 1, old
-        source = source.replace(old, new)
-    return source
 
 
 def named(report):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grader.errors import ProtocolError
 from grader.model import Argument, Fault, Input, Observation, Parameter, Probe, Returned, Status
 from grader.precision import PRECISIONS
-from grader.sandbox import wire
+from grader.sandbox import claims, wire
 from grader.sandbox.session import HeldWeights
 from grader.worker import execute, protocol, values
 from grader.worker.built import WeightSets
@@ -65,7 +65,7 @@ def run(monkeypatch):
         return protocol.unpack(body[: prefix.header_size], body[prefix.header_size :])
 
     def run_one(probe):
-        return wire.read_observation(*travel(*state.probe(*travel(*wire.write_probe(probe)))))
+        return claims.read_observation(*travel(*state.probe(*travel(*wire.write_probe(probe)))))
 
     return run_one
 
@@ -239,7 +239,7 @@ FAULT = {"phase": "forward", "type": "E", "bases": ["E"], "text": "no", "line": 
 
 
 def test_least_reply_is_read():
-    assert wire.read_observation({"status": "ok"}, []) == Observation(Status.OK)
+    assert claims.read_observation({"status": "ok"}, []) == Observation(Status.OK)
 
 
 def test_full_reply_is_read():
@@ -252,7 +252,7 @@ def test_full_reply_is_read():
         "stray": ["mask"],
         "exit": 3,
     }
-    seen = wire.read_observation(header, [blob_of(1.0, 2.0)])
+    seen = claims.read_observation(header, [blob_of(1.0, 2.0)])
     assert seen.fault == Fault("forward", "E", ("E",), "no", 3)
     assert seen.parameters == (Parameter("w", (2, 3), "Linear", True),)
     assert (seen.ready_made, seen.stray, seen.exit_code) == ((("flex_attention", 7),), ("mask",), 3)
@@ -287,7 +287,7 @@ def test_full_reply_is_read():
 )
 def test_malformed_reply_is_refused(header, detail):
     with pytest.raises(ProtocolError) as caught:
-        wire.read_observation(header, [blob_of(0.0)])
+        claims.read_observation(header, [blob_of(0.0)])
     assert caught.value.message.key == "worker.unreadable"
     assert caught.value.message.fields == {"detail": detail}
 
@@ -295,12 +295,12 @@ def test_malformed_reply_is_refused(header, detail):
 def test_infinite_size_is_refused():
     header = {"status": "ok", "parameters": [["w", [float("inf")], "L", True]]}
     with pytest.raises(ProtocolError):
-        wire.read_observation(header, [])
+        claims.read_observation(header, [])
 
 
 def test_infinite_line_is_refused():
     with pytest.raises(ProtocolError):
-        wire.read_classes({"classes": [CLASS | {"line": float("inf")}]})
+        claims.read_classes({"classes": [CLASS | {"line": float("inf")}]})
 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":[', b"]}")])
@@ -310,7 +310,7 @@ def test_deep_name_is_read_or_refused(opening, closing):
         name = opening * depth + closing * depth
         try:
             head, _ = protocol.unpack(b'{"status": "ok", "stray": [%s], "tensors": []}' % name, b"")
-            wire.read_observation(head, [])
+            claims.read_observation(head, [])
         except (protocol.FrameError, ProtocolError):
             refused += 1
     assert 0 < refused < 171
@@ -332,7 +332,7 @@ CLASS = {
 
 
 def test_class_is_read():
-    (cls,) = wire.read_classes({"classes": [CLASS]})
+    (cls,) = claims.read_classes({"classes": [CLASS]})
     assert (cls.name, cls.line, cls.is_module, cls.has_forward) == ("Mha", 4, True, True)
     assert cls.constructor == (Argument("d_model", "positional_or_keyword", True, "", "int"),)
     assert cls.forward[1] == Argument("mask", "keyword_only", False, "None")
@@ -355,7 +355,7 @@ def test_class_is_read():
 )
 def test_malformed_class_is_refused(header):
     with pytest.raises(ProtocolError, match=r"^worker\.unreadable"):
-        wire.read_classes(header)
+        claims.read_classes(header)
 
 
 HOSTILE = "\x1b[31m\x07\r\u202e\ud800\0"
@@ -363,7 +363,7 @@ HOSTILE = "\x1b[31m\x07\r\u202e\ud800\0"
 
 def test_hostile_text_is_made_plain():
     fault = {**FAULT, "phase": HOSTILE, "type": HOSTILE, "bases": [HOSTILE], "text": HOSTILE}
-    seen = wire.read_observation({"status": "raised", "fault": fault, "seen": [[HOSTILE, 1]]}, [])
+    seen = claims.read_observation({"status": "raised", "fault": fault, "seen": [[HOSTILE, 1]]}, [])
     plain = "\\x1b[31m\\x07 \\u202e\\ud800\\x00"
     assert (seen.fault.type, seen.fault.bases, seen.fault.text) == (plain, (plain,), plain)
     assert seen.fault.phase.isprintable()
@@ -372,12 +372,12 @@ def test_hostile_text_is_made_plain():
 
 def test_hostile_parameter_name_is_made_plain():
     header = {"status": "ok", "parameters": [[HOSTILE, [1], "Linear", True]]}
-    assert wire.read_observation(header, []).parameters[0].name.isprintable()
+    assert claims.read_observation(header, []).parameters[0].name.isprintable()
 
 
 def test_long_text_is_cut():
     fault = {**FAULT, "text": "x" * 10**6, "type": "T" * 10**6, "bases": ["B"] * 10**5}
-    seen = wire.read_observation({"status": "raised", "fault": fault}, [])
+    seen = claims.read_observation({"status": "raised", "fault": fault}, [])
     assert seen.fault.text == "x" * 2000 + "…"
     assert seen.fault.type == "T" * 80 + "…"
     assert len(seen.fault.bases) == 16
@@ -422,7 +422,7 @@ REPLIES = st.fixed_dictionaries(
 @given(header=REPLIES)
 def test_any_reply_is_read_or_refused(header):
     try:
-        seen = wire.read_observation(header, [blob_of(1.0)])
+        seen = claims.read_observation(header, [blob_of(1.0)])
     except ProtocolError:
         return
     assert isinstance(seen, Observation)
@@ -432,7 +432,7 @@ def test_any_reply_is_read_or_refused(header):
 @given(header=st.fixed_dictionaries({"classes": shaped([CLASS])}))
 def test_any_classes_are_read_or_refused(header):
     try:
-        found = wire.read_classes(header)
+        found = claims.read_classes(header)
     except ProtocolError:
         return
     assert isinstance(found, tuple)

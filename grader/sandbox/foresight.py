@@ -27,7 +27,7 @@ from grader.model import (
     Probe,
     Submission,
 )
-from grader.sandbox import wire
+from grader.sandbox import claims, wire
 from grader.sandbox.reserve import Reserve
 from grader.sandbox.session import HeldWeights, Loaded, Session
 from grader.worker import protocol
@@ -137,11 +137,11 @@ class First:
             self._at += 1
             if self._at > at:
                 break
-        if wire.read_wanted(reply[0]):
+        if claims.read_wanted(reply[0]):
             # With that module from the start, the second worker will answer.
             raise ClosedError("worker.closed")
-        found = wire.read_observation(*reply, shared=shared)
-        wire.check_complete(probe, found)
+        found = claims.read_observation(*reply, shared=shared)
+        claims.check_complete(probe, found)
         self.hits += 1
         return found
 

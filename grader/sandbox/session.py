@@ -26,7 +26,7 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.sandbox import level, wire
+from grader.sandbox import claims, level, wire
 from grader.sandbox.forge import Ended, Forge, Worker
 from grader.sandbox.line import Output
 from grader.sandbox.reserve import Reserve
@@ -116,7 +116,7 @@ class Session:
             blob = text_blob(self.submission.source)
             self._worker = worker = self._begin(output, blob)
             reply, _ = worker.line.ask({"op": "scan"}, [blob], SEAL_SECONDS)
-            self.flags = wire.read_calls(reply.get("flags", []))
+            self.flags = claims.read_calls(reply.get("flags", []))
             name = self.submission.path.replace("\\", "/").rpartition("/")[2] or "submission.py"
             seconds = self._seconds(self.limits.load_seconds)
             worker.line.later = memoryview(self.later)
@@ -127,8 +127,8 @@ class Session:
                 self._output.clear()
                 return self.load()
             if reply.get("status") == "ok":
-                return Loaded(Status.OK, wire.read_classes(reply))
-            return self._not_loaded(wire.read_observation(reply, []))
+                return Loaded(Status.OK, claims.read_classes(reply))
+            return self._not_loaded(claims.read_observation(reply, []))
         except (LateError, ClosedError, ProtocolError) as error:
             return self._not_loaded(self._lost(error, self.limits.load_seconds))
 
@@ -156,8 +156,8 @@ class Session:
             if self._is_wanting(reply[0]):
                 self.renew()
                 return self.run(probe)
-            found = wire.read_observation(*reply, shared=shared)
-            wire.check_complete(probe, found)
+            found = claims.read_observation(*reply, shared=shared)
+            claims.check_complete(probe, found)
             if probe.fresh:
                 self._kept.clear()
             else:
@@ -228,7 +228,7 @@ class Session:
 
     def _is_wanting(self, reply: Mapping[str, Any]) -> bool:
         """True when a module was missing that can be there from the start, in a fresh worker."""
-        wanted = wire.read_wanted(reply) - self._wanted
+        wanted = claims.read_wanted(reply) - self._wanted
         self._wanted |= wanted
         self._rounds += bool(wanted)
         return bool(wanted) and self._rounds <= MAX_ROUNDS
