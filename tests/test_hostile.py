@@ -27,7 +27,8 @@ from grader.intake import submit_text
 from grader.model import Limits
 from grader.reports import FORMATS
 from grader.sandbox import launch
-from grader.sandbox.forge import START_SECONDS, open_forge
+from grader.sandbox.forge import open_forge
+from grader.sandbox.launch import START_SECONDS
 from grader.sandbox.level import WALLS
 from grader.sandbox.session import Session
 from grader.texts import load_texts

@@ -17,7 +17,8 @@ from grader.grading import Request, grade
 from grader.intake import submit_text
 from grader.model import stored
 from grader.sandbox import twins
-from grader.sandbox.forge import Output, open_forge
+from grader.sandbox.forge import open_forge
+from grader.sandbox.line import Output
 from grader.sandbox.twins import Twin, launch_twin, open_stem
 
 ROOT = Path(__file__).parent.parent

@@ -39,14 +39,14 @@ def other(kind, *names):
 
 def open_lesser(who):
     """A forge on such a zygote; one that is lost gives way to another with no more rights."""
-    from grader.sandbox.forge import Zygote
+    from grader.sandbox.zygote import Zygote
 
     return Zygote(launch_other(who), other(who))
 
 
 def open_packages(names):
     """A forge in whose zygote these packages are cut open."""
-    from grader.sandbox.forge import Zygote
+    from grader.sandbox.zygote import Zygote
 
     return Zygote(launch_other(OPENED, *names))
 

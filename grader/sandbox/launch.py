@@ -17,6 +17,8 @@ from typing import Protocol
 
 WORKER = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
 
+# How long an import of torch may take.
+START_SECONDS = 120.0
 # Huge pages where the system has them, and large tensors from memory that was used before: half
 # the page faults of a worker.
 MALLOC = (

@@ -27,7 +27,8 @@ from grader.model import (
     Submission,
 )
 from grader.sandbox import claims, level, wire
-from grader.sandbox.forge import Ended, Forge, Worker
+from grader.sandbox.ended import Ended
+from grader.sandbox.forge import Forge, Worker
 from grader.sandbox.line import Output
 from grader.sandbox.reserve import Reserve
 from grader.sandbox.sealing import SEAL_SECONDS, Book, seal, text_blob
