@@ -146,3 +146,39 @@ def test_pairs_are_named_in_other_orders(name, grade_source):
     source = (CORPUS / "pairs" / f"{name}.py").read_text()
     wanted = source.split("\n")[0].split("mistake: ")[1].split(";")[0].split(", ")
     assert sorted(named(grade_source(source))) == sorted(wanted)
+
+
+# One pass over the keys in blocks; each of the two sums shrinks when the largest score grows.
+STREAMED = """
+
+def streamed(scores, v, mask):
+    top = scores.new_full((*scores.shape[:-1], 1), torch.finfo(scores.dtype).min)
+    total, context = torch.zeros_like(top), torch.zeros_like(scores[..., :1] * v[..., :1, :])
+    for start in range(0, scores.shape[-1], {block}):
+        part = scores[..., start : start + {block}]
+        new = torch.maximum(top, part.amax(-1, keepdim=True))
+        shrink, exps = (top - new).exp(), (part - new).exp()
+        total = total{total} + exps.sum(-1, keepdim=True)
+        context = context{context} + exps @ v[..., start : start + {block}, :]
+        top = new
+    return context / torch.where(total == 0, torch.ones_like(total), total)
+"""
+SHRINK = " * shrink"
+STREAMING = MERGE.replace("weights @ v", "streamed(scores, v, mask)")
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 4])
+@pytest.mark.parametrize(("total", "context"), [("", SHRINK), (SHRINK, ""), ("", "")])
+def test_what_is_not_rescaled_in_one_pass_is_named(block, total, context, grade_source):
+    source = swap((MERGE, STREAMING))
+    more = STREAMED.format(block=block, total=total, context=context)
+    report = grade_source(source + more, SELF)
+    assert named(report)[0] == "running-softmax-not-rescaled"
+    line = report.diagnosis.mistakes[0].line
+    assert (source + more).splitlines()[line - 1].strip().startswith(("total =", "context ="))
+
+
+def test_what_is_rescaled_in_one_pass_is_not_accused(grade_source):
+    source = swap((MERGE, STREAMING))
+    report = grade_source(source + STREAMED.format(block=2, total=SHRINK, context=SHRINK), SELF)
+    assert "running-softmax-not-rescaled" not in named(report)

@@ -21,6 +21,7 @@ from grader.mistakes.variants import (
     projections,
     regrouping,
     scales,
+    streaming,
     windows,
 )
 from grader.model import Array, Contract
@@ -122,6 +123,13 @@ ENTRIES = (
         SCALING,
         {"softmax": normalising.padded_shifted(1e-3)},
         others=tuple({"softmax": way} for way in PADDED),
+        usual=2,
+    ),
+    Mistake(
+        "running-softmax-not-rescaled",
+        SCALING,
+        {"softmax": streaming.WAYS[0]},
+        others=tuple({"softmax": way} for way in streaming.WAYS[1:]),
         usual=2,
     ),
     normalised("argmax-for-softmax", normalising.largest_only),

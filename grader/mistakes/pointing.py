@@ -154,6 +154,12 @@ POINTERS: dict[str, Sequence[str]] = {
         OUTSIDE + r".*(sum\(.*\)|total|denom\w*|norm\w*|[zZ]) \+ ",
         OUTSIDE + r".*(sum|total|denom\w*|norm\w*) \+= (?!\w*exp)",
     ),
+    "running-softmax-not-rescaled": (
+        OUTSIDE + r"(?P<sum>\w+) = (?P=sum) \+ .*(exp|sum\(|@)",
+        OUTSIDE + r"\w+ \+= .*(exp|sum\(|@)",
+        OUTSIDE + r"(?P<sum>\w+) = (?P=sum) \+ ",
+        OUTSIDE + r"\w+ \+= ",
+    ),
     "fused-split-by-view": (OUTSIDE + r".*\.(view|reshape)\((\w+(\.\w+)?, )?[23], ",),
     "window-imposed": (
         r"\btril\w*\(.*-\s?\(?[\w.]+|\btriu\w*\(.*-\s?\(?(?!1\b)[\w.]+",
@@ -221,6 +227,7 @@ SURE = (
     "parameters-not-registered",
     "projection-unused",
     "ready-made-attention",
+    "running-softmax-not-rescaled",
     "scale-floored",
     "single-head-mishandled",
     "softmax-denominator-padded",

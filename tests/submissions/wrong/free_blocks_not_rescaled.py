@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: scaling; mistake: sum-not-rescaled; line: 30
+# mha-grade: free; expect: failed; in: scaling; mistake: running-softmax-not-rescaled; line: 30
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed; in: shapes; mistake: sum-not-rescaled; line: 39
+# mha-grade: free; expect: failed; in: shapes; mistake: running-softmax-not-rescaled; line: 39
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed
+# mha-grade: free; expect: failed; in: scaling; mistake: running-softmax-not-rescaled; line: 34
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
