@@ -27,6 +27,15 @@ def test_report_of_a_free_file_is_shown_as_it_is(forge, submit):
     assert printed.startswith(shown + "\nSeed 7; ")
 
 
+def test_readme_shows_parts_of_that_report():
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    shown = readme.split("$ mha-grade my_attention.py\n")[1].split("```")[0]
+    whole = (DOCS / "conventions.md").read_text(encoding="utf-8")
+    parts = [line.removesuffix(" ...") for line in shown.splitlines() if line.strip("  .")]
+    assert len(parts) > 8
+    assert [part for part in parts if part not in whole] == []
+
+
 def test_diagnosis_is_shown_as_it_is(forge):
     text = (DOCS / "diagnosis.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
