@@ -31,7 +31,7 @@ def test_readme_shows_parts_of_that_report():
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     shown = readme.split("$ mha-grade my_attention.py\n")[1].split("```")[0]
     whole = (DOCS / "conventions.md").read_text(encoding="utf-8")
-    parts = [line.removesuffix(" ...") for line in shown.splitlines() if line.strip("  .")]
+    parts = [line.removesuffix(" ...") for line in shown.splitlines() if line.strip(" .")]
     assert len(parts) > 8
     assert [part for part in parts if part not in whole] == []
 
