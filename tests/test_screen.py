@@ -148,3 +148,18 @@ def test_a_pattern_says_nothing_of_rows_that_see_nothing():
     assert not pattern.allows(~seen)
     assert not pattern.allows(None)
     assert pattern is not ANYTHING
+
+
+def test_values_that_are_nothing_rule_nothing_out():
+    made = CATALOGUE["activation-inside"]
+    trials = tried(PLAIN, [made])
+    alone = trials.alone[0]
+    # A head that a ReLU leaves without values, as it does to some in one draw of ten.
+    below = alone.theta["value.bias"] - 100.0 * (np.arange(18) < 6)
+    theta = {**alone.theta, "value.bias": below}
+    posed = replace(alone.problem, weights=NAMED.read(theta, 3))
+    seen = posed.work_out(combine([made], posed.right))
+    assert [head.any() for head in seen.v.swapaxes(0, 1)] == [False, True, True]
+    trial = Trial(theta, posed, seen.output)
+    assert passes(Trials(trials.drawn, [trial]), PLAIN, made)
+    assert not passes(Trials(trials.drawn, [trial]), PLAIN, CATALOGUE["softmax-over-heads"])

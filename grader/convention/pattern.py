@@ -56,6 +56,7 @@ def read_pattern(trial: Trial, weights: Weights, steps: Steps) -> Pattern | None
     # Where all weight is on one key, the others may be seen as well, and only just lose.
     shared = known[..., 0, :] & (np.sort(large, axis=2)[:, :, -2:].min(axis=2) > SOMETHING)
     unseen = shared.any(axis=(0, 1)) & (large < NOTHING).all(axis=(0, 1))
-    sums = np.abs(shares.sum(axis=2) - 1.0) < SOMETHING
+    # What a value of nothing is weighed by is not known, and may well make up for the rest.
+    sums = ~(np.abs(shares.sum(axis=2) - 1.0) >= SOMETHING)
     whole = (sums | ~known[:, :, 0]).all(axis=(0, 1))
     return Pattern(seen.T, unseen.T, whole[:, None])

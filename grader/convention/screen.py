@@ -124,7 +124,10 @@ class Screen:
         if shares is None:
             return Span.NONE
         known = np.moveaxis(shares, -1, 1)[alone.known]
-        return Span.ONES if np.abs(known - 1.0).max() <= OFF_ONE else Span.OTHERS
+        told = known[~np.isnan(known)]
+        if not told.size:
+            return Span.UNKNOWN
+        return Span.ONES if np.abs(told - 1.0).max() <= OFF_ONE else Span.OTHERS
 
     def _fits_pattern(self, mistakes: Sequence[Mistake]) -> bool:
         """By which keys are seen of several tokens."""

@@ -108,7 +108,10 @@ def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | No
         own = [mistake for mistake in known if layout.is_fused or not mistake.fused]
         for pair in pairs_of(own, made, contract.causal):
             if is_shown([*made, *pair]):
-                return Match(layout, layout.settle(contract), True, (*made, *pair))
+                # One of the two may do nothing here, as where it is about a mask that is not given.
+                fewer = ([*made, one] for one in pair)
+                needed = next((few for few in fewer if is_shown(few)), [*made, *pair])
+                return Match(layout, layout.settle(contract), True, tuple(needed))
     return None
 
 

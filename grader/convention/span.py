@@ -17,6 +17,8 @@ from grader.model import Array
 
 # How far off the span what is right may be: far more than rounding, even of float32.
 OFF_SPAN = 1e-4
+# The square of a value that is nothing, as a ReLU may leave it, against that of the largest.
+NOTHING = 1e-24
 # Beyond this condition of their products values can stand for each other.
 ALIKE = 1e12
 
@@ -24,7 +26,8 @@ ALIKE = 1e12
 def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
     """The attention weights [b, h, k, q] by which the values give what came; None if none do.
 
-    Rows that are no numbers are left out, as if nothing were given there. The steps that merge and
+    Rows that are no numbers are left out, as if nothing were given there, and what a value of
+    nothing is weighed by is NaN: whatever it is does as well. The steps that merge and
     project may be wrong ones where there is one query. Raises ValueError where the steps do not
     fit these sizes, and where values depend on each other, so that other factors do as well.
     """
@@ -33,7 +36,8 @@ def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
         left = np.where(trial.known[..., None], trial.output - rest, 0.0).swapaxes(-1, -2)
         turned = values.swapaxes(-1, -2)
         squares = turned @ values
-        # A head without values has no weight.
+        lengths = squares.diagonal(axis1=-2, axis2=-1)
+        empty = lengths <= NOTHING * lengths.max(initial=0.0)
         squares += np.eye(squares.shape[-1]) * (1e-15 * np.abs(squares).max() + 1e-300)
         shares: Array = np.linalg.solve(squares, turned @ left)
         off = np.abs(left - values @ shares).max(initial=0.0)
@@ -41,6 +45,7 @@ def find_shares(trial: Trial, weights: Weights, steps: Steps) -> Array | None:
         return None
     if _depend(squares):
         raise ValueError("values depend on each other")
+    shares[empty] = np.nan
     heads = trial.problem.sizes.num_heads
     return shares.reshape(len(shares), heads, values.shape[-1] // heads, shares.shape[-1])
 
