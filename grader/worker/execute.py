@@ -14,7 +14,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from . import apart, between, describe, protocol, ready_made, stand_in, trace, watch
-from .answer import Answer, flatten
+from .answer import Answer
 from .built import Built, Kept, WeightSets
 from .passes import autocast, call_module, cast, go_back, gradient_mode, make_inputs, materialise
 from .protocol import Blob
@@ -102,7 +102,7 @@ class Submission:
                 with self._guard(request["between"]):
                     called = self._between(request, built, call, tensors)
             with self._guard("forward"):
-                earlier = flatten(made[-1][0])[1] if made else None
+                earlier = made[-1][0] if made else None
                 inputs = make_inputs(call, tensors, request, earlier)
             if request["trace"] or request["left"] is not None:
                 mode.begin(inputs)

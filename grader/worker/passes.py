@@ -44,11 +44,11 @@ def make_inputs(
     call: list[Any],
     tensors: list[torch.Tensor],
     request: dict[str, Any],
-    earlier: list[Any] | None = None,
+    earlier: object = None,
 ) -> list[Any]:
     """The inputs of one call, in the order of the request; tensors of their own each time.
 
-    `earlier` is what the call before returned, item by item.
+    `earlier` is what the call before returned.
     """
     inputs: list[Any] = []
     for entry in call:
@@ -56,7 +56,7 @@ def make_inputs(
             inputs.append(entry and entry["value"])
             continue
         if "earlier" in entry:
-            inputs.append((earlier or [])[entry["earlier"]])
+            inputs.append(flatten(earlier)[1][entry["earlier"]])
             continue
         if entry["storage"] == "same" and inputs:
             inputs.append(inputs[0])

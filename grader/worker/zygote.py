@@ -72,7 +72,7 @@ def _begin(control: socket.socket) -> None:
 def _twin(control: socket.socket, descriptors: list[int]) -> socket.socket:
     """Fork a zygote that serves the socket given; the socket that is served from now on."""
     # Each twin ends with those that it serves, whenever that is.
-    signal.signal(signal.SIGCHLD, _bury)
+    signal.signal(signal.SIGCHLD, bury)
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -85,7 +85,8 @@ def _twin(control: socket.socket, descriptors: list[int]) -> socket.socket:
     return control
 
 
-def _bury(*_: Any) -> None:
+def bury(*_: Any) -> None:
+    """Leave no zombie of what has ended, whenever that is."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue

@@ -1,7 +1,7 @@
 """A process that has imported torch, and forks zygotes from then on.
 
 Run as `python -I serve.py SOCKET`, with a pipe as standard input: it ends when that closes. Who
-connects hands over the socket that a zygote is to serve, and gets the process's id.
+connects hands over the socket that a zygote is to serve, and is greeted there.
 """
 
 import importlib
@@ -16,21 +16,11 @@ from pathlib import Path
 WORKER = Path(__file__).resolve().parents[2] / "grader" / "worker" / "__main__.py"
 
 
-def reap(*_):
-    """Leave no zombie: whoever asked looks at the id to see whether its zygote still runs."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            continue
-    except ChildProcessError:
-        return
-
-
 def bear(zygote, listener):
     """One zygote for the next one who asks."""
     asked, _ = listener.accept()
     _, (control,), _, _ = socket.recv_fds(asked, 1, 1)
-    pid = os.fork()
-    if pid == 0:
+    if os.fork() == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         listener.close()
         asked.close()
@@ -39,7 +29,6 @@ def bear(zygote, listener):
         zygote.warm = lambda: None
         zygote.serve("fork", [str(control)])
     os.close(control)
-    asked.sendall(pid.to_bytes(8, "big"))
     asked.close()
 
 
@@ -47,7 +36,7 @@ def main(path):
     runpy.run_path(str(WORKER))["make_package"]()
     zygote = importlib.import_module("mha_worker.zygote")
     zygote.warm()
-    signal.signal(signal.SIGCHLD, reap)
+    signal.signal(signal.SIGCHLD, zygote.bury)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
