@@ -8,7 +8,7 @@ Legend: b batch, q q_len, k kv_len, h num_heads, d head_dim, m d_model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -206,16 +206,19 @@ def attend(
     visible: Array | None = None,
     steps: Steps = CORRECT,
     store: Store = exact,
+    rows: Sequence[int] = (),
 ) -> Activations:
     """Query [b, q, m], key and value [b, k, m], visible -> [b, h, q, k] -> every intermediate.
 
-    `store` is applied to each intermediate, which emulates the rounding of a narrower dtype.
+    `store` is applied to each intermediate, which emulates the rounding of a narrower dtype. With
+    `rows`, what comes after q is of these queries alone, and so is `visible`.
     """
     weights = steps.weights(weights)
     query, key, value = steps.inputs(query, key, value)
     if visible is not None:
         visible = steps.visible(visible)
     q, k, v = make_heads(weights, (query, key, value), num_heads, steps, store)
+    q, query = take_rows(q, query, rows)
     raw, scaled = compare(q, k, query.shape[-1], steps, store)
     masked, shares = weigh(scaled, visible, steps, store)
     context, merged, projected = gather(shares, v, weights, steps, store)
@@ -239,6 +242,18 @@ def make_heads(
     if steps.turn is not keep_direction:
         q, k = store(steps.turn(q, 1)), store(steps.turn(k, 1))
     return q, k, v
+
+
+def take_rows(q: Array, query: Array, rows: Sequence[int]) -> tuple[Array, Array]:
+    """Some of the queries [b, h, q, d], and what they are made of, [b, q, m]; all without `rows`.
+
+    Raises ValueError where there are no such.
+    """
+    if not rows:
+        return q, query
+    if q.shape[2] != query.shape[1]:
+        raise ValueError("queries are not where they should be")
+    return q[:, :, rows], query[:, rows]
 
 
 def compare(

@@ -11,7 +11,7 @@ exact file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -111,10 +111,11 @@ def allow(
     visible: Array | None,
     steps: Steps,
     truth: Activations,
+    rows: Sequence[int] = (),
 ) -> Iterator[Allowance]:
     """The tolerance for one problem in one dtype; inputs and weights already rounded to it.
 
-    `truth` is the same problem evaluated exactly.
+    `truth` is the same problem evaluated exactly, for `rows` of the queries or for all.
     """
     precision = PRECISIONS[dtype]
     output, shares = (precision.floor * size(x) for x in (truth.output, truth.weights))
@@ -123,7 +124,7 @@ def allow(
         yield Allowance(output, shares)
     for way in ways(steps, precision.store, weights) if precision.factor else ():
         with np.errstate(all="ignore"):
-            run = attend(weights, *inputs, num_heads, visible, way, precision.store)
+            run = attend(weights, *inputs, num_heads, visible, way, precision.store, rows)
             output = max(output, precision.factor * distance(run.output, truth.output))
             shares = max(shares, precision.factor * distance(run.weights, truth.weights))
             typical = max(typical, precision.typical * mean_error(run.output, truth.output))

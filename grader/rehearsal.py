@@ -6,12 +6,21 @@ stretch of the definition is worked out once for all that agree on the steps up 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from grader.definition import Steps, Weights, compare, complete, gather, make_heads, weigh
+from grader.definition import (
+    Steps,
+    Weights,
+    compare,
+    complete,
+    gather,
+    make_heads,
+    take_rows,
+    weigh,
+)
 from grader.model import Array
 
 T = TypeVar("T")
@@ -21,20 +30,29 @@ class Rehearsal:
     """The definition on one problem, by whichever steps and masks are asked for."""
 
     def __init__(
-        self, weights: Weights, attended: tuple[Array, Array, Array], num_heads: int
+        self,
+        weights: Weights,
+        attended: tuple[Array, Array, Array],
+        num_heads: int,
+        rows: Sequence[int] = (),
     ) -> None:
         self.weights = weights
+        self._rows = rows
         self._attended = attended
         self._num_heads = num_heads
         self._known: dict[Hashable, Any] = {}
 
     def play(self, steps: Steps, visible: Array | None) -> Array:
-        """The output [b, q, m] by these steps; NaN where they do not fit these sizes."""
+        """The output [b, q, m] by these steps; NaN where they do not fit these sizes.
+
+        It is of `rows` alone, as in `attend`, where there are any.
+        """
         try:
             with np.errstate(all="ignore"):
                 return self._play(steps, visible)
         except ValueError:
-            return np.full_like(self._attended[0], np.nan)
+            query = self._attended[0]
+            return np.full_like(query[:, self._rows] if self._rows else query, np.nan)
 
     def _play(self, steps: Steps, visible: Array | None) -> Array:
         weights = steps.weights(self.weights)
@@ -44,6 +62,7 @@ class Rehearsal:
         q, k, v = self._once(
             so_far, lambda: make_heads(weights, (query, key, value), self._num_heads, steps)
         )
+        q, query = take_rows(q, query, self._rows)
         so_far += (steps.score, steps.scale, steps.lean)
         _, scaled = self._once(so_far, lambda: compare(q, k, query.shape[-1], steps))
         shown = None if visible is None else steps.visible(visible)

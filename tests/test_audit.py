@@ -9,7 +9,7 @@ from grader.audit.claims import Audit
 from grader.audit.specimens import read_edits
 from grader.bank import exercise_ids, load_exercise
 from grader.errors import BankError
-from grader.mistakes import CATALOGUE, known_for
+from grader.mistakes import OF_EXERCISES, known_for
 from grader.model import Isolation, Message, Outcome, Printed, Report, Submission, Verdict
 from grader.texts import load_texts
 
@@ -82,7 +82,7 @@ def test_every_mistake_is_caught_and_named(exercise, forge):
 
 
 def test_every_mistake_has_its_edit():
-    assert set(read_edits()) == set(CATALOGUE)
+    assert set(read_edits()) == set(OF_EXERCISES)
 
 
 @pytest.mark.parametrize("exercise", exercise_ids())

@@ -23,7 +23,7 @@ LAYERS = {
     "rotary": ["model"],
     "variations": ["model", "definition"],
     "precision": ["model", "definition"],
-    "mistakes": ["model", "definition"],
+    "mistakes": ["model", "definition", "rotary"],
     "layout": ["model", "definition", "variations"],
     "calling": ["model", "errors", "definition", "rotary"],
     "intake": ["model", "errors", "notebook"],

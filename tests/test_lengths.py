@@ -42,7 +42,7 @@ def test_rows_alone_get_what_they_get_among_others_under_a_wrong_mask(mistake):
         ("scale-by-sqrt-num-heads", False),
         ("softmax-over-queries", True),
         ("softmax-over-all-pairs", True),
-        ("split-without-transpose", True),
+        ("split-without-transpose", False),
         ("merge-without-transpose", True),
         ("weights-transposed", True),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.bank.masks import Sizes
-from grader.rotary import SHARES, Turn, bases_in, find_turn, name_turns
+from grader.rotary import SHARES, Turn, bases_in, find_turn, name_turns, turn_back
 
 RNG = np.random.default_rng(5)
 TURNS = [
@@ -13,6 +13,7 @@ TURNS = [
     Turn("halves", 5e5),
     Turn("pairs", share=0.5),
     Turn("halves", 100.0, 0.25),
+    Turn("pairs", sense=-1.0),
 ]
 
 
@@ -63,6 +64,8 @@ def test_a_contract_names_its_turn():
     assert [find_turn(other) for other in ("", "unknown", "slopes-absolute")] == [None] * 3
     names = name_turns([10000.0, 500.0], SHARES)
     assert len(set(names)) == 16
+    back = turn_back(("", "slopes", *names[:1]))
+    assert [find_turn(name) for name in back] == [Turn("halves", sense=-1.0)]
     assert [find_turn(name) for name in names[:3]] == [
         Turn("halves"),
         Turn("pairs"),
@@ -85,7 +88,7 @@ def test_bases_are_read_from_the_source(source, bases):
 
 
 def test_heads_are_made_of_whole_pairs():
-    assert [turn.heads for turn in TURNS] == [2, 2, 2, 16, 16]
+    assert [turn.heads for turn in TURNS] == [2, 2, 2, 16, 16, 2]
     assert Sizes().with_heads_of(2) == Sizes()
     assert Sizes().with_heads_of(16).d_model == 48
     assert Sizes(head_dim=5).with_heads_of(2) == Sizes(head_dim=6)

@@ -9,7 +9,7 @@ from grader.bank.schema import Reader, read_yaml
 from grader.errors import UsageError
 from grader.files import PACKAGE, locate
 from grader.intake import submit_text
-from grader.mistakes import CATALOGUE
+from grader.mistakes import OF_EXERCISES
 from grader.model import Exercise, Submission
 
 PATH = PACKAGE / "audit" / "specimens.yaml"
@@ -19,7 +19,9 @@ PATH = PACKAGE / "audit" / "specimens.yaml"
 def read_edits(path: Path = PATH) -> dict[str, dict[str, str]]:
     """For each mistake: what stands in a model answer, and what it becomes."""
     reader = Reader(path.name)
-    data = reader.mapping(read_yaml(reader.name, path.read_bytes()), "file", CATALOGUE, CATALOGUE)
+    data = reader.mapping(
+        read_yaml(reader.name, path.read_bytes()), "file", OF_EXERCISES, OF_EXERCISES
+    )
     return {name: dict(reader.mapping(edits, name, edits)) for name, edits in data.items()}
 
 

@@ -7,7 +7,7 @@ after that is named with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +20,15 @@ from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.calling.masks import MASKS
 from grader.layout import Layout
-from grader.mistakes import CATALOGUE, FAINT, Mistake, are_compatible, known_for, pairs_of
+from grader.mistakes import (
+    CATALOGUE,
+    FAINT,
+    Mistake,
+    are_compatible,
+    known_for,
+    pairs_of,
+    ways_of,
+)
 from grader.model import Array, Case, Status
 from grader.rehearsal import Rehearsal
 
@@ -29,6 +37,8 @@ LEFT_OVER = 0.02
 # Sizes that no problem of the bank has, all different.
 OTHER = {"batch": 3, "q_len": 7, "kv_len": 8, "d_model": 22, "num_heads": 2}
 USUAL: dict[str, int] = {}
+# After so many problems of one kind it is found out what can explain any of them.
+UNEXPLAINED = 1
 # With queries and keys exchanged these are one function, until there is a mask.
 EXCHANGED, TURNED = "softmax-over-queries", "weights-transposed"
 # Without a mask to be given, these are mistakes in the causal one, which have names of their own.
@@ -49,11 +59,12 @@ def explain(bench: Bench, case: Case, problem: Problem, output: Array) -> Mistak
     if _foretells(bench, problem, output, ()):
         # Wrong in something else than the output, or by very little.
         return _explain_little(bench, problem, output)
-    singles = ([way] for way in _suspects(bench))
-    found = _confirm(bench, problem, _fitting(bench, problem, output, singles))
+    found = _confirm(bench, problem, _fitting(bench, problem, output, _possible(bench, problem)))
     if not found:
         found = _confirm(bench, problem, _fitting(bench, problem, output, _pairs(bench, problem)))
     if not found:
+        kind = _kind(bench, problem)
+        bench.remembered[kind] = bench.remembered.get(kind, 0) + 1
         return None
     first = found[0]
     if len(first) == 1:
@@ -94,7 +105,7 @@ def revise(bench: Bench, problem: Problem, output: Array) -> None:
     if not bench.carried or agrees(output, problem.foretell(bench.steps(bench.carried))):
         return
     for at, made in enumerate(bench.carried):
-        for way in CATALOGUE[made.id].ways():
+        for way in ways_of(made.id, bench.contract):
             trial = [*bench.carried[:at], way, *bench.carried[at + 1 :]]
             if agrees(output, problem.foretell(bench.steps(trial))):
                 bench.carried[at] = way
@@ -146,6 +157,26 @@ def _suspects(bench: Bench) -> Iterator[Mistake]:
                 yield way
 
 
+def _possible(bench: Bench, problem: Problem) -> list[list[Mistake]]:
+    """Each way to make one more mistake.
+
+    After a few problems of this kind that none explained, only those that explain what comes back
+    for the further problems of that kind: no other is named in the end.
+    """
+    singles = [[way] for way in _suspects(bench)]
+    kind = _kind(bench, problem)
+    if bench.remembered.get(kind, 0) < UNEXPLAINED:
+        return singles
+    return bench.remember((*kind, "possible"), partial(_foretelling, bench, problem, singles))
+
+
+def _kind(bench: Bench, problem: Problem) -> tuple[Hashable, ...]:
+    """The same for problems whose mistakes are confirmed by the same further ones."""
+    form = None if problem.mask is None else tuple(_likeness(bench, problem).values())
+    carried = tuple(mistake.id for mistake in bench.carried)
+    return "kind", form, problem.sizes.q_len == problem.sizes.kv_len, carried
+
+
 def _pairs(bench: Bench, problem: Problem) -> Iterator[list[Mistake]]:
     """Two mistakes of masks at once, looked for once a file.
 
@@ -177,13 +208,21 @@ def _foretells(
 
 def _confirm(bench: Bench, problem: Problem, suspects: list[list[Mistake]]) -> list[list[Mistake]]:
     """Those that also foretell what comes back for other problems."""
-    poses = [_plain] if problem.mask is None else [_plain, _masked]
-    for pose in poses:
-        suspects = _check(bench, pose.__name__, pose(bench, problem), suspects)
+    suspects = _foretelling(bench, problem, suspects)
     if suspects and problem.mask is not None:
         # What is done with empty rows may be a matter apart, and then nothing fits here.
         told = _check(bench, "telling", _telling(bench, problem), suspects)
         return told or suspects
+    return suspects
+
+
+def _foretelling(
+    bench: Bench, problem: Problem, suspects: list[list[Mistake]]
+) -> list[list[Mistake]]:
+    """By one without a mask, and one with a mask of the same form if there is one."""
+    poses = [_plain] if problem.mask is None else [_plain, _masked]
+    for pose in poses:
+        suspects = _check(bench, pose.__name__, pose(bench, problem), suspects)
     return suspects
 
 

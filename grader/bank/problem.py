@@ -34,7 +34,7 @@ class Problem:
     mask: Array | None
     visible: Array | None
     right: Steps = CORRECT
-    # Of which queries it is, and what all of them see: mistakes read a mask as a whole.
+    # Of which of the queries it is, and what all of them see: mistakes read a mask as a whole.
     rows: tuple[int, ...] = ()
     whole: Array | None = None
 
@@ -87,11 +87,9 @@ class Problem:
         return {}
 
     def _of_queries(self, rows: Sequence[int]) -> Problem:
-        query, key, value = self.attended
         visible = None if self.visible is None else self.visible[..., rows, :]
         some = replace(self, sizes=replace(self.sizes, q_len=len(rows)), visible=visible)
-        inputs = query[:, rows], key, value
-        return replace(some, inputs=inputs, rows=tuple(rows), whole=self.visible)
+        return replace(some, rows=tuple(rows), whole=self.visible)
 
     def _read(self, steps: Steps) -> tuple[Array | None, Steps]:
         """What these queries see by these steps, and what is left of the steps."""
@@ -105,16 +103,19 @@ class Problem:
 
     def work_out(self, steps: Steps) -> Activations:
         """What `expect` gives, not kept: of a problem that is made for one file alone."""
-        heads = self.sizes.num_heads
         with np.errstate(all="ignore"):
             try:
-                return attend(self.weights, *self.attended, heads, *self._read(steps))
+                return self._attend(*self._read(steps))
             except ValueError:
-                right = attend(self.weights, *self.attended, heads, self.visible, self.right)
+                right = self._attend(self.visible, self.right)
                 parts = {
                     f.name: np.full_like(getattr(right, f.name), np.nan) for f in fields(right)
                 }
                 return Activations(**parts)
+
+    def _attend(self, visible: Array | None, steps: Steps) -> Activations:
+        heads = self.sizes.num_heads
+        return attend(self.weights, *self.attended, heads, visible, steps, rows=self.rows)
 
     def foretell(self, steps: Steps, known: Rehearsal | None = None) -> Array:
         """The output by these steps; worked out once, as many files are held against it.
@@ -129,7 +130,7 @@ class Problem:
 
     def rehearse(self) -> Rehearsal:
         """The problem as it is held against many mistakes, with nothing worked out yet."""
-        return Rehearsal(self.weights, self.attended, self.sizes.num_heads)
+        return Rehearsal(self.weights, self.attended, self.sizes.num_heads, self.rows)
 
     @functools.cached_property
     def _foretold(self) -> dict[Steps, Array]:
@@ -144,7 +145,7 @@ class Problem:
         if np.isnan(meant.output).all():
             return Tolerance(iter([Allowance(0.0, 0.0)]))
         known = self.weights, self.attended, self.sizes.num_heads, *self._read(steps)
-        return Tolerance(allow(self.dtype, *known, meant))
+        return Tolerance(allow(self.dtype, *known, meant, self.rows))
 
 
 @functools.lru_cache(maxsize=REMEMBERED)

@@ -22,7 +22,7 @@ from grader.convention.trials import (
     without_norms,
 )
 from grader.convention.way import Way, propose_layouts
-from grader.model import CandidateClass, Contract, Message, Observation, Status
+from grader.model import CandidateClass, Contract, Message, Observation, Parameter, Status
 
 ASKED = (*BUILD, ("causal", FLAG))
 AXES = ("b l m", "l b m", "b m l")
@@ -58,15 +58,30 @@ class Attempts:
         head_multiple: int = 1,
         share: float = 1.0,
     ) -> Iterator[Way]:
-        """Every way that runs, with heads of a size that is a multiple.
+        """Every way that runs, with heads of a size that is a multiple, and gives something new.
 
         Tables of positions are given for this share of each head.
         """
+        given: set[tuple[Contract, tuple[Parameter, ...], tuple[bytes, ...]]] = set()
+        for way in self._walk(cls, classes, head_multiple, share):
+            outputs = tuple(trial.output.tobytes() for trial in way.trials.drawn)
+            found = way.contract, way.parameters, outputs
+            if not outputs or found not in given:
+                given.add(found)
+                yield way
+
+    def _walk(
+        self,
+        cls: CandidateClass,
+        classes: Sequence[CandidateClass],
+        head_multiple: int,
+        share: float,
+    ) -> Iterator[Way]:
         for (build, numbers), one_length in itertools.product(
             itertools.islice(propose_builds(cls, classes), MAX_BUILDS), (False, True)
         ):
             forwards = itertools.islice(propose_forwards(cls), MAX_FORWARDS)
-            tabled = (given for forward in forwards for given in with_tables(forward, share))
+            tabled = (full for forward in forwards for full in with_tables(forward, share))
             for forward in tabled:
                 plan = CallPlan(cls.name, cls.line, build, forward, numbers, weights=None)
                 if one_length and len(plan.sequences) == 1:

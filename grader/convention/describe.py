@@ -98,6 +98,8 @@ def _describe_positions(positions: str) -> Iterable[Message]:
         yield Message(f"convention.positions.{turn.pairing}", {"base": f"{turn.base:.12g}"})
         if turn.share < 1.0:
             yield Message("convention.positions.part", {"percent": f"{100 * turn.share:g}"})
+        if turn.sense < 0.0:
+            yield Message("convention.positions.back")
     elif positions:
         yield Message(f"convention.positions.{positions.partition('-')[0]}")
 

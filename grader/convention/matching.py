@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from grader.convention.found import Match
 from grader.convention.screen import Screen
 from grader.convention.trials import Posed, Trials
 from grader.layout import TORCH_LINEARS, Layout, named_layout
-from grader.mistakes import Mistake, known_for
+from grader.mistakes import TURNED_ALIKE, Mistake, known_for, known_of
 from grader.model import Contract, Parameter
+from grader.rotary import find_turn
 
 LIKELIEST = 24
 # How many of them are tried with every way to make a mistake.
@@ -68,12 +69,43 @@ def match_wrong(
 ) -> Match | None:
     """The same with one known mistake made, among the likeliest layouts; none of `besides`."""
     for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
-        is_shown = show(trials, layout, contract)
         named = rank == 0 and layout.places["Wq"].fused == 1
-        for mistake in _shown(contract, rank < CERTAIN, named, layout.is_fused):
-            if mistake.id not in besides and is_shown([mistake]):
-                return Match(layout, layout.settle(contract), True, (mistake,))
+        shown = _shown(contract, rank < CERTAIN, named, layout.is_fused)
+        suspects = (mistake for mistake in shown if mistake.id not in besides)
+        match = _match_one(suspects, layout, contract, trials)
+        if match:
+            return match
     return None
+
+
+def match_turned(
+    contracts: Sequence[Contract],
+    proposals: Sequence[Layout],
+    trials: Trials,
+    alike: bool = True,
+) -> Match | None:
+    """The same with positions gone wrong, where a contract has them.
+
+    Unless those count that turn queries and keys `alike`: a table that holds other things than a
+    file expects looks like one.
+    """
+    for layout, contract in itertools.product(proposals, contracts):
+        turn = find_turn(contract.positions)
+        known = known_of(turn) if turn else ()
+        own = (one for one in known if alike or one.id not in TURNED_ALIKE)
+        suspects = (way for one in own for way in one.ways())
+        match = _match_one(suspects, layout, contract, trials)
+        if match:
+            return match
+    return None
+
+
+def _match_one(
+    suspects: Iterable[Mistake], layout: Layout, contract: Contract, trials: Trials
+) -> Match | None:
+    is_shown = show(trials, layout, contract)
+    made = next((mistake for mistake in suspects if is_shown([mistake])), None)
+    return Match(layout, layout.settle(contract), True, (made,)) if made else None
 
 
 def match_names(

@@ -18,11 +18,15 @@ MAX_MISSED = 1
 
 
 class Pattern(NamedTuple):
-    """Keys that some sample sees, and that none does, [q, k]; rows that sum to 1, [q, 1]."""
+    """Keys that some sample sees, and that none does, [q, k]; rows that sum to 1, [q, 1].
+
+    It is `full` where all rows of all heads are known to.
+    """
 
     seen: Array
     unseen: Array
     whole: Array
+    full: bool = False
 
     def allows(self, visible: Array | None) -> bool:
         """True where a softmax over what is visible, [q, k], can have given this.
@@ -57,6 +61,7 @@ def read_pattern(trial: Trial, weights: Weights, steps: Steps) -> Pattern | None
     shared = known[..., 0, :] & (np.sort(large, axis=2)[:, :, -2:].min(axis=2) > SOMETHING)
     unseen = shared.any(axis=(0, 1)) & (large < NOTHING).all(axis=(0, 1))
     # What a value of nothing is weighed by is not known, and may well make up for the rest.
-    sums = ~(np.abs(shares.sum(axis=2) - 1.0) >= SOMETHING)
-    whole = (sums | ~known[:, :, 0]).all(axis=(0, 1))
-    return Pattern(seen.T, unseen.T, whole[:, None])
+    off = np.abs(shares.sum(axis=2) - 1.0)
+    whole = (~(off >= SOMETHING) | ~known[:, :, 0]).all(axis=(0, 1))
+    full = bool(trial.known.all() and (off < SOMETHING).all())
+    return Pattern(seen.T, unseen.T, whole[:, None], full)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from grader.calling import MaskStyle, Slot
@@ -78,14 +77,29 @@ class Reader(KindReader):
     def read_wrongly(self, slot: Slot, among: Sequence[str] = ()) -> MaskStyle | None:
         """The first reading under which one known mistake, of those if any, explains the output."""
         known = [one for one in self._known() if not among or one.id in among]
+        # What different readings give is often the same, and then nothing new.
+        hopeless: set[Hashable] = set()
         for reading in _readings(slot):
-            for form, mistake in itertools.product(self.forms_of(slot, reading), known):
-                mistakes = [*self.carried, mistake]
+            for form in self.forms_of(slot, reading):
+                problem, output, _ = self.try_mask(slot, reading, form, FEW)
+                told = None if output is None else (id(problem), output.tobytes())
+                if told is None or told in hopeless:
+                    continue
+                fits = [one for one in known if self._makes(slot, reading, form, FEW, one)]
+                if not fits:
+                    hopeless.add(told)
                 # On a second draw as well: one may fit by chance.
-                if all(self.is_right(slot, reading, form, n, mistakes) for n in (FEW, MANY)):
+                firm = (one for one in fits if self._makes(slot, reading, form, MANY, one))
+                mistake = next(firm, None)
+                if mistake is not None:
                     self.carried.append(mistake)
                     return replace(reading, forms=(form,))
         return None
+
+    def _makes(
+        self, slot: Slot, reading: MaskStyle, form: str, batch: int, mistake: Mistake
+    ) -> bool:
+        return self.is_right(slot, reading, form, batch, [*self.carried, mistake])
 
     def read_at_all(self, slot: Slot) -> MaskStyle | None:
         """The first reading that is taken, whatever comes of it."""

@@ -134,6 +134,9 @@ class Screen:
         pattern = self._pattern
         if pattern is None:
             return False
+        weighing = [one for one in mistakes if one.weighs] if pattern.full else []
+        if len(weighing) == 1 and weighing[0].breaks_sums:
+            return False
         if pattern is ANYTHING or not all(one.keeps_pattern for one in mistakes):
             return True
         ways = tuple([one.steps["visible"] for one in mistakes if "visible" in one.steps])

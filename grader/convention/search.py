@@ -23,6 +23,7 @@ from grader.convention.matching import (
     LIKELIEST,
     match_names,
     match_right,
+    match_turned,
     match_wrong,
 )
 from grader.convention.positions import (
@@ -41,7 +42,7 @@ from grader.convention.way import Way
 from grader.errors import UnusableSubmission
 from grader.mistakes import combine
 from grader.model import CandidateClass, Status
-from grader.rotary import BASE, SHARES, WHOLE_PAIRS, bases_in, name_turns
+from grader.rotary import BASE, SHARES, WHOLE_PAIRS, bases_in, name_turns, turn_back
 from grader.variations import LEANS, UNKNOWN
 
 # As far as float64 is off in a file that works in it throughout.
@@ -63,6 +64,8 @@ TURNS = name_turns([BASE], [1.0])
 # Of a file whose order of axes is found out this is another order, which is tried as such: what is
 # right in neither must not look like both.
 OTHER_ORDER = ("sequence-first",)
+# Tables of positions have other forms yet.
+match_uneven = functools.partial(match_turned, alike=False)
 match_mistaken = functools.partial(match_wrong, besides=OTHER_ORDER)
 
 
@@ -124,12 +127,16 @@ class Search(Attempts):
             way = self.alone(way) if same else replace(way, trials=Trials())
             ways.append(way)
             yield way, kinds, match_right
+            yield way.plainest(MAX_PLAIN), kinds, match_uneven
         likely = ways[:MAX_WRONG]
         placed = [(way, tuple(LEANS)) for way in likely if speaks_of_slopes(source)]
         if speaks_of_turns(source):
             placed += list(self._turned(cls, classes, bases_in(source)))
             ways += [way for way, _ in placed if not likely]
         yield from ((way.plainest(LIKELIEST), kinds, match_right) for way, kinds in placed)
+        back = ((way.plainest(MAX_PLAIN), turn_back(kinds)) for way, kinds in placed)
+        yield from ((*one, match_right) for one in back)
+        yield from ((way.plainest(MAX_PLAIN), kinds, match_turned) for way, kinds in placed)
         still = [found for way in likely if (found := self.still(way))]
         yield from ((way, PLAIN, match_right) for way in still)
         yield from ((way, PLAIN, match_mistaken) for way in likely[:PROBABLE])

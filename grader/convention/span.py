@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.bank.problem import Problem
 from grader.convention.trials import Trial
-from grader.definition import Steps, Weights, make_heads
+from grader.definition import CORRECT, Steps, Weights, linear, make_heads
 from grader.model import Array
 
 # How far off the span what is right may be: far more than rounding, even of float32.
@@ -65,7 +65,7 @@ def _each(heads: int, length: int) -> Array:
 def _apart(problem: Problem, weights: Weights, steps: Steps) -> tuple[Array, Array]:
     """What each value gives by itself, [b, m, h*k], and what is returned without any, [b, q, m]."""
     inputs = steps.inputs(*problem.attended)
-    v = make_heads(weights, inputs, problem.sizes.num_heads, steps)[2]
+    v = _make_values(inputs, weights, problem.sizes.num_heads, steps)
     batch, heads, length, head_dim = v.shape
     if (batch, heads) != problem.sizes.scores[:2]:
         raise ValueError("heads or samples stand where tokens should")
@@ -74,3 +74,12 @@ def _apart(problem: Problem, weights: Weights, steps: Steps) -> tuple[Array, Arr
     projected = projected.reshape(heads * length + 1, batch, -1)
     rest = steps.finish(projected[0][:, None], inputs[0])
     return (projected[1:] - projected[0]).transpose(1, 2, 0), rest
+
+
+def _make_values(
+    inputs: tuple[Array, Array, Array], weights: Weights, num_heads: int, steps: Steps
+) -> Array:
+    """V [b, h, k, d]; queries and keys are made only where something is done to all three."""
+    if steps.heads is not CORRECT.heads:
+        return make_heads(weights, inputs, num_heads, steps)[2]
+    return steps.split(linear(inputs[2], weights.Wv, weights.bv), num_heads)

@@ -7,7 +7,6 @@ the same output and nothing tells them apart, the earlier entry is named first.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,7 +23,7 @@ from grader.mistakes.variants import (
     streaming,
     windows,
 )
-from grader.model import Array, Contract
+from grader.model import Array
 
 # Under a wrong mask it cannot be told what a row that sees nothing would do.
 DEAD = "all-masked-rows"
@@ -258,10 +257,3 @@ FAINT = tuple(
     for way in (normalising.padded_shifted, normalising.padded_bare)
     for by in (1e-4, 1e-5, 1e-6)
 )
-CATALOGUE: dict[str, Mistake] = {mistake.id: mistake for mistake in ENTRIES}
-
-
-@functools.lru_cache(maxsize=256)
-def known_for(contract: Contract) -> tuple[Mistake, ...]:
-    """The mistakes that can be made under this contract."""
-    return tuple(mistake for mistake in ENTRIES if mistake.can_be_made(contract))

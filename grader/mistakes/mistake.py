@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from grader.definition import CORRECT, Steps
-from grader.model import Contract
+from grader.mistakes.of_values import ALONE, SEVERAL, changes_values
+from grader.model import Array, Contract
 
-OF_VALUES = ("inputs", "weights", "split", "heads", "merge", "project", "finish")
 # Scores [b, h, 1, 1], all different.
 ONE_TOKEN = np.array([0.3, -0.7, 1.1, 0.6, -0.2, 1.9]).reshape(2, 3, 1, 1)
-# What some of these steps are given of one token: [b, h, 1, d] or [b, 1, h*d].
-_APART = np.random.Generator(np.random.Philox(0)).normal(size=(3, 2, 3, 1, 6))
-OF_ONE_TOKEN: dict[str, tuple[Any, ...]] = {
-    "split": (_APART[0].reshape(2, 1, 18), 3),
-    "heads": tuple(_APART),
-    "merge": (_APART[0],),
-}
 # How far from 1 a weight is still the same, and how far it is another for certain.
 NEARLY, PLAINLY = 1e-8, 0.2
+# Scores [b, h, q, k] of as many keys as queries, and of more.
+SEVERAL_TOKENS = np.random.Generator(np.random.Philox(1)).normal(size=(2, 3, 5, 5))
+MORE_KEYS = SEVERAL_TOKENS[:, :, :4]
+# What the weights of a row add up to depends on.
+WEIGHING = {"lean", "hide", "visible", "softmax", "after_softmax", "mix"}
 UNDER_MASKS = {"hide", "after_softmax", "visible"}
 
 
@@ -58,13 +56,13 @@ class Mistake:
 
     @functools.cached_property
     def value_steps(self) -> tuple[tuple[str, Any], ...]:
-        """Its steps by which values are made, merged and projected."""
-        return tuple(sorted(item for item in self.steps.items() if item[0] in OF_VALUES))
+        """Its steps by which values are made, merged and projected in another way."""
+        return tuple(sorted(item for item in self.steps.items() if changes_values(*item, SEVERAL)))
 
     @functools.cached_property
     def alone_steps(self) -> tuple[tuple[str, Any], ...]:
         """Those of them that show where there is one token."""
-        return tuple(item for item in self.value_steps if _shows_alone(*item))
+        return tuple(item for item in self.value_steps if changes_values(*item, ALONE))
 
     @functools.cached_property
     def keeps_pattern(self) -> bool:
@@ -79,10 +77,25 @@ class Mistake:
         """
         if {"hide", "visible"} & set(self.steps):
             return None
-        steps = replace(CORRECT, **self.steps)
-        weights = steps.after_softmax(steps.softmax(ONE_TOKEN), None)
-        off = np.abs(steps.mix(weights, np.ones((2, 3, 1, 6))) - 1.0).max()
+        off = self._off_one(ONE_TOKEN)
         return None if NEARLY < off < PLAINLY else bool(off <= NEARLY)
+
+    @functools.cached_property
+    def weighs(self) -> bool:
+        """True where it is about what the weights of a row add up to."""
+        return bool(WEIGHING & set(self.steps))
+
+    @functools.cached_property
+    def breaks_sums(self) -> bool:
+        """True where the weights of rows that see something do not add up to 1, by far."""
+        return min(map(self._off_one, (SEVERAL_TOKENS, MORE_KEYS))) > PLAINLY
+
+    def _off_one(self, scores: Array) -> float:
+        """How far what the weights of scores [b, h, q, k] add up to is from 1, at the most."""
+        steps = replace(CORRECT, **self.steps)
+        weights = steps.after_softmax(steps.softmax(scores), None)
+        ones = np.ones((*scores.shape[:2], scores.shape[-1], 6))
+        return float(np.abs(steps.mix(weights, ones) - 1.0).max())
 
     def shows(self, hiding: bool) -> bool:
         """True for a way that differs from the others without empty rows."""
@@ -115,18 +128,6 @@ class Mistake:
             return False
         fits = fits and (len(contract.inputs) < 3 or not self.fused)
         return fits and (contract.mask == "attention" or not self.per_head)
-
-
-@functools.cache
-def _shows_alone(name: str, step: Callable[..., Any]) -> bool:
-    """Whether a step that only moves values moves those of one token."""
-    if name not in OF_ONE_TOKEN:
-        return True
-    given = OF_ONE_TOKEN[name]
-    found, right = step(*given), getattr(CORRECT, name)(*given)
-    if name == "heads":
-        found, right = found[-1], right[-1]
-    return not np.array_equal(found, right)
 
 
 def combine(mistakes: Sequence[Mistake], right: Steps = CORRECT) -> Steps:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from grader.mistakes.catalogue import CATALOGUE
 from grader.mistakes.extents import name_by_sizes
+from grader.mistakes.known import CATALOGUE
 from grader.mistakes.mistake import Mistake
 from grader.mistakes.seen import is_alike, name_seen, name_what_follows
 from grader.mistakes.statements import Statement

@@ -44,6 +44,8 @@ HALF = (OUTSIDE + r"(\w+) = \1 \+ ", OUTSIDE + r".*(cumsum|\+=)", OUTSIDE + r".*
 TRIANGLE = (r"\b(tril|triu)\w*\(", OUTSIDE + r"\w+ = .* (<=|>=|<|>) ")
 # Done to a copy that is thrown away.
 UNUSED = (OUTSIDE + r"\w+\.masked_fill\(",)
+TURNS = r"(?i:rot|rope|turn|emb|cos|angle)"
+WAVES = (OUTSIDE + r".* \* (\w*(cos|sin)\w*|[cs])\b.* [+-] .* \* (\w*(cos|sin)\w*|[cs])\b",)
 REPEATED = (r"mask.*\.(repeat|tile|repeat_interleave)\(", r"\.(repeat|tile|repeat_interleave)\(")
 POINTERS: dict[str, Sequence[str]] = {
     "divisibility-unchecked": WIDTH,
@@ -161,6 +163,10 @@ POINTERS: dict[str, Sequence[str]] = {
         OUTSIDE + r"\w+ \+= ",
     ),
     "fused-split-by-view": (OUTSIDE + r".*\.(view|reshape)\((\w+(\.\w+)?, )?[23], ",),
+    "rotary-on-values": (OUTSIDE + r"\(?(.*\b)?x?v(alue)?s?\b.* = .*" + TURNS,),
+    "rotary-no-rotation": WAVES,
+    "rotary-mispaired": WAVES,
+    "rotary-uneven": (OUTSIDE + r".*\b(\w+)\(\1\(",),
     "window-imposed": (
         r"\btril\w*\(.*-\s?\(?[\w.]+|\btriu\w*\(.*-\s?\(?(?!1\b)[\w.]+",
         r"\babs\(.* (<=|>=|<|>) ",
@@ -227,6 +233,10 @@ SURE = (
     "parameters-not-registered",
     "projection-unused",
     "ready-made-attention",
+    "rotary-mispaired",
+    "rotary-no-rotation",
+    "rotary-on-values",
+    "rotary-uneven",
     "running-softmax-not-rescaled",
     "scale-floored",
     "single-head-mishandled",

@@ -13,6 +13,7 @@ from grader.bank.findings import Finding, failed, trouble
 from grader.bank.problem import Problem
 from grader.calling import NotOfferedError
 from grader.model import Case, Observation, Status
+from grader.variations import LEANS
 
 # An angle grows with the position, and so does what rounding it to float32 makes of it.
 FLOAT32 = 2.0**-24
@@ -76,15 +77,16 @@ def _compare_rows(
 ) -> Finding:
     output = bench.answer(seen).output
     whole = output is None or output.shape != problem.inputs[0].shape
-    # Positions inside, and padded queries, are of the sequence as a whole.
-    joined = bench.contract.positions or bench.contract.padded
+    # Slopes, and padded queries, are of the sequence as a whole.
+    joined = bench.contract.positions in LEANS or bench.contract.padded
+    slack = FLOAT32 * problem.sizes.kv_len if bench.contract.positions else 0.0
     if output is None or whole or joined or are_joined(bench, case, mask):
-        slack = FLOAT32 * problem.sizes.kv_len if bench.contract.positions else 0.0
         return compare(bench, case, problem, seen, slack=slack)
     last = problem.sizes.q_len - 1
     within = bench.rng(f"{case.id} rows").choice(np.arange(1, last), rows - 2, replace=False)
     some = [0, *sorted(int(row) for row in within), last]
-    return judge_answer(bench, case, problem.of_queries(some), Answer(output[:, some], None))
+    answer = Answer(output[:, some], None)
+    return judge_answer(bench, case, problem.of_queries(some), answer, slack)
 
 
 def are_joined(bench: Bench, case: Case, mask: Mapping[str, str] | None) -> bool:

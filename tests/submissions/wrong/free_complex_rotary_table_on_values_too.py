@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed
+# mha-grade: free; expect: failed; in: scaling; mistake: rotary-on-values; line: 68
 from dataclasses import dataclass
 from typing import Optional
 

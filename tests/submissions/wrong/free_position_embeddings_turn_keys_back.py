@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed
+# mha-grade: free; expect: failed; in: scaling; mistake: rotary-uneven; line: 13
 import torch
 from torch import nn
 

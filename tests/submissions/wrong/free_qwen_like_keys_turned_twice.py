@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed
+# mha-grade: free; expect: failed; in: scaling; mistake: rotary-uneven; line: 42
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# mha-grade: free; expect: failed
+# mha-grade: free; expect: failed; in: scaling; mistake: rotary-mispaired; line: 38
 import torch
 import torch.nn as nn
 
