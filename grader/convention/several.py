@@ -6,6 +6,7 @@ What does show, on the way of the values, is taken first, and two more are looke
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +16,7 @@ from grader.convention.screen import Screen
 from grader.convention.trials import Trials
 from grader.convention.way import Way
 from grader.layout import Layout
-from grader.mistakes import Mistake, known_for, pairs_of
+from grader.mistakes import Mistake, are_compatible, known_for, pairs_of
 from grader.model import Contract
 
 # How many layouts, the likeliest, are tried.
@@ -102,12 +103,11 @@ def is_told(way: Way, positions: Sequence[str]) -> bool:
 
 
 def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | None:
-    known = _known(contract)
     for made, layout in suspects:
         is_shown = show(trials, layout, contract)
-        own = [mistake for mistake in known if layout.is_fused or not mistake.fused]
-        for pair in pairs_of(own, made, contract.causal):
-            if is_shown([*made, *pair]):
+        for pair in _pairs(contract, layout.is_fused):
+            beside = all(are_compatible(made, one) for one in pair) if made else True
+            if beside and is_shown([*made, *pair]):
                 # One of the two may do nothing here, as where it is about a mask that is not given.
                 fewer = ([*made, one] for one in pair)
                 needed = next((few for few in fewer if is_shown(few)), [*made, *pair])
@@ -117,6 +117,13 @@ def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | No
 
 def _known(contract: Contract) -> Sequence[Mistake]:
     return [m for m in known_for(contract) if m.is_structural or contract.causal]
+
+
+# There are ten thousand of them, the same for each layout and each file like it.
+@functools.lru_cache(maxsize=8)
+def _pairs(contract: Contract, fused: bool) -> Sequence[list[Mistake]]:
+    known = [mistake for mistake in _known(contract) if fused or not mistake.fused]
+    return list(pairs_of(known, hiding=contract.causal))
 
 
 def _suspects(contract: Contract, layouts: Sequence[Layout], trials: Trials) -> Suspects:
