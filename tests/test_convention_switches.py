@@ -196,10 +196,39 @@ def test_shape_that_is_taken_by_chance_is_not_charged(grade_source):
         ),
         ("if x.dim() == 2 and x.dtype == torch.float16:", ToldApart()),
         ("while mask.dim() < 4:", ToldApart()),
+        (
+            "n = mask.dim()\nif n == 2 or n not in (3, 4): pass\nif x == 5: pass",
+            ToldApart((2, 3, 4)),
+        ),
+        ("if (n := mask.ndim) == 2:\n    pass\nelif n == 3: pass", ToldApart((2, 3))),
+        ("rank = x.dim()\nif rank == 2: pass", ToldApart()),
+        (
+            "match mask.dim():\n    case 2:\n        y = 5\n    case 3 | 4:\n        pass\nz = 6",
+            ToldApart((2, 3, 4)),
+        ),
     ],
 )
 def test_kinds_are_read_off_the_source(source, expected):
     assert tell_apart(source, "m", alone=True) == expected
+
+
+BY_RANK = """
+if mask is not None:
+    match mask.dim():
+        case 2:
+            mask = mask{}
+        case 3:
+            mask = mask[:, None]
+    scores = scores.masked_fill(~mask, float("-inf"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("axes", "wrong"), [("[None, None]", []), (".flip(-1)[None, None]", ["mask-kinds"])]
+)
+def test_ranks_that_are_matched_have_to_be_right(grade_source, axes, wrong):
+    report = grade_source(attention(forward="x, mask=None", mask=BY_RANK.format(axes)))
+    assert list(lost(report)) == wrong
 
 
 def test_of_two_masks_each_has_its_own_kinds():

@@ -7,14 +7,19 @@ broadcasting. That is no mistake; but what a file asks for by itself it has to g
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.calling.roles import FORWARD, role_in
 
-RANK = re.compile(
-    r"(?:\b(\w+)\s*\.\s*(?:dim\(\)|ndim\b|ndimension\(\))|\blen\((\w+)\.(?:shape|size\(\))\))"
-    r"\s*(?:==|!=|not in|in)\s*[(\[{]?\s*(\d(?:\s*,\s*\d)*)"
-)
+# The number of axes of something, by each way to ask for it.
+AXES = r"(?:\b(\w+)\s*\.\s*(?:dim\(\)|ndim\b|ndimension\(\))|\blen\((\w+)\.(?:shape|size\(\))\))"
+COMPARED = r"\)?\s*(?:==|!=|not in|in)\s*[(\[{]?\s*(\d(?:\s*,\s*\d)*)"
+RANK = re.compile(AXES + COMPARED)
+# The same that is given a name first, and `match` with its cases.
+NAMED = re.compile(r"\b(\w+)\s*:?=\s*" + AXES)
+MATCHED = re.compile(r"^( *)match " + AXES + r":\n((?:\1 +.*\n|\s*\n)*)", re.MULTILINE)
+CASES = re.compile(r"^\s*case ([^:]*\d[^:]*):", re.MULTILINE)
 DTYPE = re.compile(
     r"\b(\w+)\s*\.\s*dtype\s*(?:==|!=|is\b|in\b|not in\b)|is_floating_point\((\w+)\)"
     r"|\b(\w+)\.is_floating_point\(\)"
@@ -48,12 +53,23 @@ def tell_apart(source: str, name: str | None, alone: bool) -> ToldApart:
 
     ranks = {
         int(number)
-        for found in RANK.finditer(source)
-        if meant(_first_group(found))
-        for number in re.findall(r"\d", found[3])
+        for said, numbers in _ranks(source)
+        if meant(said)
+        for number in re.findall(r"\d", numbers)
     }
     dtypes = {said for found in DTYPE.finditer(source) if meant(said := _first_group(found))}
     return ToldApart(tuple(sorted(ranks)), frozenset(dtypes))
+
+
+def _ranks(source: str) -> Iterator[tuple[str, str]]:
+    """Whose number of axes is compared, and with which numbers."""
+    yield from ((_first_group(found), found[3]) for found in RANK.finditer(source))
+    for named in NAMED.finditer(source):
+        compared = re.compile(rf"\b{named[1]}\b" + COMPARED)
+        yield from ((named[2] or named[3], found[1]) for found in compared.finditer(source))
+    for matched in MATCHED.finditer(source + "\n"):
+        cases = " ".join(CASES.findall(matched[4]))
+        yield matched[2] or matched[3], cases
 
 
 def _first_group(found: re.Match[str]) -> str:

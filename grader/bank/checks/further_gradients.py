@@ -101,7 +101,6 @@ def _allow(
 
     As for values: the way back is rounded like the way there. There is one figure for all inputs
     and one for all parameters: where a gradient is 0, as the key bias's, it is the noise of others.
-    Every second of the ways will do, since the way back rounds much more than the way there.
     """
     precision = PRECISIONS[problem.dtype]
     cotangent = problem.right.blank(cotangent, problem.visible)
@@ -126,6 +125,6 @@ def _evaluate(problem: Problem, cotangent: Array) -> list[Gradients]:
 
     runs = (
         attend(weights, *problem.attended, heads, visible, way, rounding)
-        for way in ways(steps, rounding, weights)[::2]
+        for way in ways(steps, rounding, weights)
     )
     return [back(problem.truth, exact), *(back(run, rounding) for run in runs)]
