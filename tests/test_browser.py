@@ -211,6 +211,7 @@ def test_on_a_phone_in_chinese_and_dark(served, open_page):
     page.get_by_role("button", name="保存并评分").wait_for()
 
 
+@pytest.mark.every
 def test_no_text_is_lost_between_tabs_and_outside(served, open_page, chromium):
     drill = served.begin("tabs")
     shared = chromium.new_context()

@@ -31,6 +31,7 @@ def test_what_the_level_promises_is_held(sealed):
         assert set(sealed.held.values()) == {True}
 
 
+@pytest.mark.every
 def test_without_walls_attacks_get_through():
     found = examine(without=WALLS)
     assert found.isolation.level == "none"

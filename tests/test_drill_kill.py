@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from drills import ROOT
 
 from grader.drill.facts import gather_facts
@@ -36,6 +37,7 @@ while True:
 """
 
 
+@pytest.mark.every
 def test_killed_at_random_moments_nothing_told_is_lost(tmp_path):
     rng = random.Random(7)
     data, told = tmp_path / "data", []

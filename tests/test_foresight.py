@@ -70,7 +70,7 @@ def test_same_file_is_foreseen_whole(warm, hits):
 @pytest.mark.parametrize(
     "mistakes",
     [
-        ("missing-scale", "mask-inverted", "missing-scale"),
+        pytest.param(("missing-scale", "mask-inverted", "missing-scale"), marks=pytest.mark.every),
         ("softmax-over-queries", "split-without-transpose"),
     ],
 )

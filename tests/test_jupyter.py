@@ -254,6 +254,7 @@ def page_of(output):
 
 
 @pytest.mark.slow
+@pytest.mark.every
 def test_class_of_cells_is_graded_in_a_real_kernel(tmp_path):
     outputs = run_notebook(tmp_path, NOTEBOOK)
     (wrong,) = outputs[4]

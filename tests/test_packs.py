@@ -197,6 +197,7 @@ def make_wheel():
 
 
 @pytest.mark.slow
+@pytest.mark.every
 def test_setup_installs_from_wheels_without_a_network(tmp_path):
     path, wheel = make_wheel()
     folder = unpack("gradescope", tmp_path / "with space", Pack(extra={path: wheel}))

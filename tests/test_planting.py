@@ -130,6 +130,7 @@ def test_nothing_marks_a_mistake(drills):
         assert not any(line != line.rstrip() for line in wrong)
 
 
+@pytest.mark.every
 def test_no_drill_is_mended_by_deleting_a_line():
     for seed in SEEDS[:10]:
         style, drawn = draw_drill(seed)
@@ -166,6 +167,7 @@ def test_every_piece_is_drawn():
         assert {id(piece.parts) for piece in read_pieces()[job]} <= drawn
 
 
+@pytest.mark.every
 def test_answers_of_many_styles_pass(grade_source):
     for seed in range(6):
         style = draw(random.Random(f"answers {seed}"))

@@ -181,6 +181,7 @@ def test_scripts_tell_a_wrong_file_from_a_right_one(script, tmp_path):
         assert (code, said in printed) == (1, True), (case, printed)
 
 
+@pytest.mark.every
 def test_scripts_tell_a_wrong_behaviour_from_a_right_one(script, tmp_path):
     scripts = {}
     for case, (*changes, _) in BEHAVIOURS.items():

@@ -9,7 +9,7 @@ from grader.bank.draw import draw, generator, right_steps
 from grader.convention.matching import match_right, match_wrong
 from grader.convention.pattern import ANYTHING, Pattern
 from grader.convention.screen import Screen
-from grader.convention.trials import Trial, Trials, lengths, seen_by_itself
+from grader.convention.trials import Trial, Trials, lengths, readable, seen_by_itself
 from grader.layout import propose
 from grader.mistakes import CATALOGUE, combine, known_for, pairs_of
 from grader.model import Contract, Parameter
@@ -32,7 +32,7 @@ CONTRACTS = {
 
 def returned(contract, mistakes=(), sizes=None):
     """What a module with these mistakes returns for one draw of its parameters."""
-    sizes = sizes or lengths(contract)
+    sizes = sizes or readable(lengths(contract))
     rng = generator(7, f"screen {sizes}")
     theta = {p.name: rng.normal(size=p.shape) / 3 for p in PARAMETERS}
     problem = draw(rng, contract, sizes, frozenset())

@@ -63,12 +63,9 @@ def run(program):
 # What is imported first brings the rest along, in the one order in which that goes well.
 @pytest.mark.parametrize(
     "first",
-    [
-        "torch._decomp",
-        pytest.param("torch._meta_registrations", marks=pytest.mark.every),
-        pytest.param("torch._dynamo", marks=pytest.mark.every),
-    ],
+    ["torch._decomp", "torch._meta_registrations", "torch._dynamo"],
 )
+@pytest.mark.every
 def test_torch_lacks_nothing_but_kernels_without_values(first):
     ours, plain = run(OURS + SEEN + LATER % first + READ + TELL), run(SEEN + TELL)
     assert plain["parts"] == ["torch._meta_registrations", "torch._decomp", "torch._prims"]

@@ -65,10 +65,13 @@ class Reader(KindReader):
     ) -> tuple[str, ...]:
         """A form that says something of each sample, of which the first sample's is used for all.
 
-        That it is right for masks that all samples share makes it no convention.
+        That it is right for masks that all samples share makes it no convention; where it is right
+        for some that differ, the first sample's may be the same by chance.
         """
         mistake = CATALOGUE["mask-of-first-sample"]
         for form in sorted(form for form in others if "b" in form):
+            if self.is_right(slot, reading, form, FEW):
+                continue
             if self.is_right(slot, reading, form, FEW, [*self.carried, mistake]):
                 self.carried.append(mistake)
                 return (form,)

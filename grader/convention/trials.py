@@ -21,8 +21,7 @@ from grader.mistakes import Mistake, combine
 from grader.model import Array, Contract, Parameter, Probe, Status
 from grader.rehearsal import Rehearsal
 
-# So few keys that there are less values than numbers in an output, and weights can be told from it.
-SIZES = Sizes(q_len=4, kv_len=5)
+SIZES = Sizes()
 NORM = re.compile(r"(layer|rms)_?norm", re.IGNORECASE)
 
 
@@ -104,7 +103,8 @@ def try_twice(
     contract: Contract, plan: CallPlan, run: Run, parameters: Sequence[Parameter], seed: int
 ) -> list[Trial]:
     """Two draws of the parameters and what came of them; [] where one failed."""
-    tried = [(f"layout {number}", lengths(contract)) for number in range(2)]
+    sizes = readable(lengths(contract))
+    tried = [(f"layout {number}", sizes) for number in range(2)]
     return _try_all(contract, plan, run, parameters, seed, tried)
 
 
@@ -166,7 +166,17 @@ def lengths(contract: Contract) -> Sizes:
     sizes = SIZES.with_heads_of(contract.head_multiple)
     if len(contract.inputs) > 1 and not contract.one_length:
         return sizes
-    return replace(sizes, q_len=sizes.kv_len)
+    return replace(sizes, kv_len=sizes.q_len)
+
+
+def readable(sizes: Sizes) -> Sizes:
+    """With so few keys that there are less values than numbers in an output.
+
+    The weights can then be told from it.
+    """
+    if sizes.q_len == sizes.kv_len:
+        return sizes
+    return replace(sizes, q_len=sizes.q_len - 1, kv_len=sizes.kv_len - 2)
 
 
 def without_norms(parameters: Sequence[Parameter]) -> list[Parameter]:
