@@ -3,6 +3,8 @@
 import pytest
 from sources import CAUSAL, attention, lost, masked, said, spared
 
+from grader.convention.reading import Reader
+
 BROADCAST = "[B, 1, q_len, kv_len]  [q_len, kv_len]  [1, 1, q_len, kv_len]  [1, q_len, kv_len]"
 BROADCAST += "  [B, H, q_len, kv_len]  [B, 1, 1, kv_len]"
 KEYS = "[B, kv_len]"
@@ -329,3 +331,19 @@ def test_mistake_is_charged_once(grade_source):
     report = grade_source(attention(init="h, d", scale=""))
     cases = ("values", "values-wide-heads", "values-batch-of-one")
     assert lost(report) == dict.fromkeys(cases, (0.0, "values.differ", "missing-scale"))
+
+
+class TakesAnything(Reader):
+    """Of a file to which every mask and every mistake seems right: the samples' masks are alike."""
+
+    def __init__(self):
+        self.carried = []
+
+    def is_right(self, *asked):
+        return True
+
+
+def test_first_sample_is_not_charged_where_masks_are_alike_by_chance():
+    reader = TakesAnything()
+    assert reader._read_first_sample(None, None, {"b 1 1 k", "q k"}) == ()
+    assert reader.carried == []
