@@ -201,6 +201,10 @@ def builds(constructor, others=(), **more):
             "head_dim=spare head_dim causal=switch",
         ),
         (
+            "d n_q n_kv",
+            "d=d_model n_q=num_heads n_kv=kv_heads",
+        ),
+        (
             "dim n_heads n_kv_heads context",
             "dim=d_model n_heads=num_heads n_kv_heads=kv_heads context=length",
         ),

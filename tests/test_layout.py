@@ -10,6 +10,7 @@ import pytest
 from grader.definition import Weights
 from grader.layout import TORCH_LINEARS, Layout, Place, named_layout, propose
 from grader.layout.elements import groups_of, shape_of
+from grader.layout.patterns import GROUPED, ORDERED
 from grader.layout.roles import MISNAMED, UNNAMED, cost_of, role_of
 from grader.model import Parameter
 from grader.variations import share_heads
@@ -340,6 +341,17 @@ def test_names_settle_layout():
 def test_bare_names_settle_nothing():
     values = dict(zip(("a.weight", "b.weight", "c.weight", "d.weight"), linear_values("").values()))
     assert named_layout(propose(parameters_of(values), M, H)) is None
+
+
+@pytest.mark.parametrize("several", [2, 3])
+@pytest.mark.parametrize("pattern", [*GROUPED, *ORDERED])
+def test_several_in_one_parameter_may_stand_in_any_order(pattern, several):
+    shapes = {"w": shape_of(pattern, SIZES | {"f": several}), "w_out": (H, D, M)}
+    shapes |= {"w_q": (M, H, D)} if several == 2 else {}
+    parameters = [Parameter(name, shape, "Own", True) for name, shape in shapes.items()]
+    found = {layout.places["Wk"] for layout in propose(parameters, M, H)}
+    slots = {place.slot for place in found if (place.weight, place.pattern) == ("w", pattern)}
+    assert slots == set(range(several))
 
 
 def test_nothing_to_propose_is_no_layout():

@@ -49,8 +49,9 @@ def judge_answer(
         return failed(
             "shape.differs", what="output", got=shape, expected=letters(expected.output.shape)
         )
-    for allowed in problem.tolerance:
-        message = differences(answer, expected, allowed.widened(slack, expected), problem)
+    for growing in problem.tolerance:
+        allowed = growing.widened(slack, expected)
+        message = differences(answer, expected, allowed, problem)
         if message is None:
             return PASSED
         if is_far(answer.output, expected.output, allowed.output):
@@ -61,9 +62,9 @@ def judge_answer(
     if charged:
         steps = bench.steps(charged)
         meant = problem.expect(steps)
-        for allowed in problem.tolerate(steps):
+        for growing in problem.tolerate(steps):
             # Which weights go with a wrong output is a matter of taste; the output is not.
-            least = allowed.widened(slack, meant).output
+            least = growing.widened(slack, meant).output
             if difference("output", answer.output, meant.output, least, problem) is None:
                 return Finding(1.0, Message("followed", {"mistake": charged[-1].id}))
     # Where only the weights differ, the output is right, and says nothing of a mistake.

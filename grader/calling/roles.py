@@ -8,7 +8,7 @@ from collections.abc import Sequence
 # Of the constructor, in the order in which they are tried; the whole name must fit.
 HEADS = (
     r"(n|num|nb|nr|number_?of|no)?_?((attn|attention|att|mha|q|query|encoder|decoder)_?)*heads?"
-    r"(_?(num|count|number))?|h|nh|n_?h|n_?heads?"
+    r"(_?(num|count|number))?|h|nh|n_?h|n_?heads?|(n|num)_?(q|query|queries)"
 )
 KV_HEADS = (
     r"((n|num|nb|nr|number_?of|no)_?)?(kv|key_?value|k_?v)_?(heads?|groups?|h)|n_?kv|kv_?n"

@@ -8,27 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grader.layout.elements import AxisSizes, Place, groups_of, shape_of
+from grader.layout.patterns import APART, LINEAR, OUTPUTS_APART, OUTPUTS_LINEAR
 from grader.layout.places import EACH_HEAD, Layout, head_width
 from grader.layout.roles import UNNAMED, bias_of, cost_of, order_in, role_of
 from grader.layout.stacks import stack_heads
 from grader.model import Parameter
 
-# Output rows first, as in nn.Linear; then x @ W; then the axes apart, as einsum likes them.
-LINEAR = {
-    1: ("(h d) m", "(d h) m"),
-    2: ("(f h d) m", "(h f d) m", "(h d f) m"),
-    3: ("(f h d) m", "(h f d) m", "(h d f) m", "(f d h) m", "(d f h) m"),
-}
-APART = {
-    1: ("h m d", "h d m", "m h d", "m d h", "d h m"),
-    2: ("f (h d) m", "f m (h d)", "h (f d) m", "f h m d", "h m (f d)", "f h d m", "h f d m"),
-    3: (
-        *("f (h d) m", "f m (h d)", "h (f d) m", "f h m d", "h m (f d)", "m f h d"),
-        *("f h d m", "h f d m", "h f m d", "m h f d", "m h d f"),
-    ),
-}
-OUTPUTS_LINEAR = ("m (h d)", "m (d h)")
-OUTPUTS_APART = ("(h d) m", "(d h) m", "h d m", "m h d", "h m d", "d h m")
 # One stack of square matrices, the output projection among them.
 STACKED = 4
 TURNS = tuple(itertools.product(("f (h d) m", "f m (h d)"), ("f m (h d)", "f (h d) m")))

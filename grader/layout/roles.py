@@ -82,13 +82,14 @@ def bias_of(
     path = weight.name.rpartition(".")[0]
     beside = [vector for vector in vectors if vector.name.rpartition(".")[0] == path]
     role = role_of(weight.name)
-    alone = [p for p in parameters if len(p.shape) > 1 and p.name.rpartition(".")[0] == path]
+    near = [p for p in parameters if p.name.rpartition(".")[0] == path and p not in beside]
+    alone = [p for p in near if len(p.shape) > 1]
     if path and len(beside) == 1:
         # One vector beside several matrices is not the bias of each of them.
         said = role_of(beside[0].name) or "o"
         return beside[0].name if len(alone) == 1 or said == role else None
-    for near in (beside, vectors):
-        alike = [vector for vector in near if role and role_of(vector.name) == role]
+    for those in (beside, vectors):
+        alike = [vector for vector in those if role and role_of(vector.name) == role]
         if len(alike) == 1:
             return alike[0].name
     # A matrix's turn among its like is its bias's turn among those of its length.
