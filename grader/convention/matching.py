@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from grader.convention.found import Match
 from grader.convention.screen import Screen
+from grader.convention.told import find_told
 from grader.convention.trials import Posed, Trials
 from grader.layout import TORCH_LINEARS, Layout, named_layout
 from grader.mistakes import TURNED_ALIKE, Mistake, known_for, known_of
@@ -67,8 +68,15 @@ def match_wrong(
     trials: Trials,
     besides: Sequence[str] = (),
 ) -> Match | None:
-    """The same with one known mistake made, among the likeliest layouts; none of `besides`."""
-    for (rank, layout), contract in itertools.product(enumerate(proposals[:LIKELIEST]), contracts):
+    """The same with one known mistake made, among the likeliest layouts; none of `besides`.
+
+    Where one token tells whose values it is made of, no others are tried.
+    """
+    likely = proposals[:LIKELIEST]
+    told = {contract: find_told(contract, likely, trials) for contract in contracts}
+    for (rank, layout), contract in itertools.product(enumerate(likely), contracts):
+        if any(told.values()) and not any(layout is one for one in told[contract]):
+            continue
         named = rank == 0 and layout.places["Wq"].fused == 1
         shown = _shown(contract, rank < CERTAIN, named, layout.is_fused)
         suspects = (mistake for mistake in shown if mistake.id not in besides)

@@ -32,7 +32,8 @@ from grader.convention.positions import (
     speaks_of_slopes,
     speaks_of_turns,
 )
-from grader.convention.several import is_told, match_plain, match_told
+from grader.convention.several import match_plain, match_told
+from grader.convention.told import is_told
 from grader.convention.trials import (
     Trials,
     first_look,

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from grader.convention.found import Match
 from grader.convention.matching import show
-from grader.convention.screen import Screen
+from grader.convention.told import find_told
 from grader.convention.trials import Trials
-from grader.convention.way import Way
 from grader.layout import Layout
 from grader.mistakes import Mistake, are_compatible, known_for, pairs_of
 from grader.model import Contract
@@ -43,7 +42,7 @@ def match_several(
     if not trials.drawn:
         return None
     likeliest = proposals[:LAYOUTS]
-    told = find_told(contract, proposals, trials)
+    told = find_told(contract, proposals, trials)[: LAYOUTS + 1]
     others = [layout for layout in told if layout not in likeliest]
     further = others[:1] if anyhow or len(others) == len(told) else []
     suspects = _suspects(contract, likeliest, trials)
@@ -80,26 +79,11 @@ def match_told(
     """Several mistakes in layouts that are told by one token."""
     for contract in contracts:
         if contract.causal <= causal:
-            told = find_told(contract, proposals, trials)
+            told = find_told(contract, proposals, trials)[: LAYOUTS + 1]
             match = _match(contract, (([], layout) for layout in told), trials)
             if match:
                 return match
     return None
-
-
-def find_told(contract: Contract, proposals: Sequence[Layout], trials: Trials) -> Sequence[Layout]:
-    """Those of whose values one token is made; they read the likeliest's roles in some order."""
-    if not trials.alone:
-        return []
-    alike = (layout for layout in proposals if _has_roles_of(proposals[0], layout))
-    told = (layout for layout in alike if Screen(trials, layout, contract).has_values())
-    return list(itertools.islice(told, LAYOUTS + 1))
-
-
-def is_told(way: Way, positions: Sequence[str]) -> bool:
-    """True where one token is made of values read in this way, so that no other need be tried."""
-    contracts = way.contracts(positions)
-    return any(find_told(contract, way.proposals, way.trials) for contract in contracts)
 
 
 def _match(contract: Contract, suspects: Suspects, trials: Trials) -> Match | None:
@@ -136,12 +120,3 @@ def _suspects(contract: Contract, layouts: Sequence[Layout], trials: Trials) -> 
             ways = [way for mistake in known for way in mistake.ways() if way.shows(hiding=False)]
             fitting = (([way], layout) for way in ways if is_shown([way]))
             yield from itertools.islice(fitting, FITTING)
-
-
-def _has_roles_of(first: Layout, other: Layout) -> bool:
-    """True where the same projections serve as q, k and v: else one mistake looks like another."""
-    roles = [
-        {role: (place.weight, place.slot) for role, place in layout.places.items()}
-        for layout in (first, other)
-    ]
-    return roles[0] == roles[1]
