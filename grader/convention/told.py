@@ -13,7 +13,7 @@ from grader.model import Contract
 
 def find_told(contract: Contract, proposals: Sequence[Layout], trials: Trials) -> list[Layout]:
     """Those of whose values one token is made; they read the likeliest's roles in some order."""
-    if not trials.alone:
+    if not (trials.alone and trials.drawn):
         return []
     alike = (layout for layout in proposals if _has_roles_of(proposals[0], layout))
     return [layout for layout in alike if Screen(trials, layout, contract).has_values()]
