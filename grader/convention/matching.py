@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from grader.convention.found import Match
 from grader.convention.screen import Screen
-from grader.convention.told import find_told
+from grader.convention.told import OF_VALUES, find_told
 from grader.convention.trials import Posed, Trials
 from grader.layout import TORCH_LINEARS, Layout, named_layout
 from grader.mistakes import TURNED_ALIKE, Mistake, known_for, known_of
@@ -73,7 +73,7 @@ def match_wrong(
     Where one token tells whose values it is made of, no others are tried.
     """
     likely = proposals[:LIKELIEST]
-    told = {contract: find_told(contract, likely, trials) for contract in contracts}
+    told = {contract: find_told(contract, likely, trials, OF_VALUES) for contract in contracts}
     for (rank, layout), contract in itertools.product(enumerate(likely), contracts):
         if any(told.values()) and not any(layout is one for one in told[contract]):
             continue

@@ -140,10 +140,8 @@ class Search(Attempts):
         yield from ((way.plainest(MAX_PLAIN), kinds, match_turned) for way, kinds in placed)
         still = [found for way in likely if (found := self.still(way))]
         yield from ((way, PLAIN, match_right) for way in still)
-        # Where one token is made of one way's values, those of no other way are the right ones.
-        own = [way for way in likely if is_told(way, PLAIN)] or likely
-        yield from ((way, PLAIN, match_mistaken) for way in own[:PROBABLE])
-        rest = (way.plainest(FEW) for way in own[PROBABLE:])
+        yield from ((way, PLAIN, match_mistaken) for way in likely[:PROBABLE])
+        rest = (way.plainest(FEW) for way in likely[PROBABLE:])
         yield from ((way, PLAIN, match_mistaken) for way in rest)
         yield from ((way, PLAIN, match_mistaken) for way in still)
         # Two departures at once are looked for in the plainest reading of the parameters only.

@@ -10,12 +10,23 @@ from grader.convention.way import Way
 from grader.layout import Layout
 from grader.model import Contract
 
+ROLES = ("Wq", "Wk", "Wv", "Wo")
+OF_VALUES = ROLES[2:]
 
-def find_told(contract: Contract, proposals: Sequence[Layout], trials: Trials) -> list[Layout]:
-    """Those of whose values one token is made; they read the likeliest's roles in some order."""
+
+def find_told(
+    contract: Contract,
+    proposals: Sequence[Layout],
+    trials: Trials,
+    roles: Sequence[str] = ROLES,
+) -> list[Layout]:
+    """Those of whose values one token is made.
+
+    The same projections as in the likeliest have these roles: else one mistake looks like another.
+    """
     if not (trials.alone and trials.drawn):
         return []
-    alike = (layout for layout in proposals if _has_roles_of(proposals[0], layout))
+    alike = (layout for layout in proposals if _is_alike(proposals[0], layout, roles))
     return [layout for layout in alike if Screen(trials, layout, contract).has_values()]
 
 
@@ -25,10 +36,7 @@ def is_told(way: Way, positions: Sequence[str]) -> bool:
     return any(find_told(contract, way.proposals, way.trials) for contract in contracts)
 
 
-def _has_roles_of(first: Layout, other: Layout) -> bool:
-    """True where the same projections serve as q, k and v: else one mistake looks like another."""
-    roles = [
-        {role: (place.weight, place.slot) for role, place in layout.places.items()}
-        for layout in (first, other)
-    ]
-    return roles[0] == roles[1]
+def _is_alike(first: Layout, other: Layout, roles: Sequence[str]) -> bool:
+    places = [[layout.places.get(role) for role in roles] for layout in (first, other)]
+    read = [[place and (place.weight, place.slot) for place in some] for some in places]
+    return read[0] == read[1]
