@@ -37,8 +37,6 @@ LEFT_OVER = 0.02
 # Sizes that no problem of the bank has, all different.
 OTHER = {"batch": 3, "q_len": 7, "kv_len": 8, "d_model": 22, "num_heads": 2}
 USUAL: dict[str, int] = {}
-# After so many problems of one kind it is found out what can explain any of them.
-UNEXPLAINED = 1
 # With queries and keys exchanged these are one function, until there is a mask.
 EXCHANGED, TURNED = "softmax-over-queries", "weights-transposed"
 # Without a mask to be given, these are mistakes in the causal one, which have names of their own.
@@ -63,8 +61,7 @@ def explain(bench: Bench, case: Case, problem: Problem, output: Array) -> Mistak
     if not found:
         found = _confirm(bench, problem, _fitting(bench, problem, output, _pairs(bench, problem)))
     if not found:
-        kind = _kind(bench, problem)
-        bench.remembered[kind] = bench.remembered.get(kind, 0) + 1
+        bench.remembered[_kind(bench, problem)] = "unexplained"
         return None
     first = found[0]
     if len(first) == 1:
@@ -160,12 +157,12 @@ def _suspects(bench: Bench) -> Iterator[Mistake]:
 def _possible(bench: Bench, problem: Problem) -> list[list[Mistake]]:
     """Each way to make one more mistake.
 
-    After a few problems of this kind that none explained, only those that explain what comes back
-    for the further problems of that kind: no other is named in the end.
+    After a problem of this kind that none explained, only those that explain what comes back for
+    the further problems of that kind: no other is named in the end.
     """
     singles = [[way] for way in _suspects(bench)]
     kind = _kind(bench, problem)
-    if bench.remembered.get(kind, 0) < UNEXPLAINED:
+    if kind not in bench.remembered:
         return singles
     return bench.remember((*kind, "possible"), partial(_foretelling, bench, problem, singles))
 
